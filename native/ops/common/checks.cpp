@@ -1,0 +1,106 @@
+#include "ops/common/checks.h"
+
+#include "nnopbase/op_log.h"
+#include "aclnn/opdev/op_errno.h"
+
+namespace ops {
+namespace {
+
+std::string Join(std::initializer_list<aclDataType> types)
+{
+    std::string text = "[";
+    for (const aclDataType type : types) {
+        text += (text.size() > 1 ? ", " : "") + nnop::ToString(type);
+    }
+    return text + "]";
+}
+
+} // namespace
+
+aclnnStatus Checks::Fail(aclnnStatus status, const std::string &message) const
+{
+    return nnop::Refuse(status, op_, std::string(op_) + ": " + message);
+}
+
+aclnnStatus Checks::NotNull(const char *name, const void *pointer) const
+{
+    if (pointer != nullptr) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is nullptr, expected a valid pointer.");
+}
+
+aclnnStatus Checks::DType(const char *name, const aclTensor *tensor, std::initializer_list<aclDataType> allowed) const
+{
+    for (const aclDataType type : allowed) {
+        if (tensor->dataType == type) {
+            return ACLNN_SUCCESS;
+        }
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has dtype " + nnop::ToString(tensor->dataType) +
+                                             ", should be in dtype support list " + Join(allowed) + ".");
+}
+
+aclnnStatus Checks::SameDType(const char *name, const aclTensor *tensor, const char *like, const aclTensor *other) const
+{
+    if (tensor->dataType == other->dataType) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has dtype " + nnop::ToString(tensor->dataType) +
+                                             ", expected the dtype of " + like + ", " + nnop::ToString(other->dataType) +
+                                             ".");
+}
+
+aclnnStatus Checks::Rank(const char *name, const aclTensor *tensor, std::initializer_list<size_t> allowed) const
+{
+    std::string ranks;
+    for (const size_t rank : allowed) {
+        if (tensor->viewShape.size() == rank) {
+            return ACLNN_SUCCESS;
+        }
+        ranks += (ranks.empty() ? "" : " or ") + std::to_string(rank);
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has " + std::to_string(tensor->viewShape.size()) +
+                                             " dimensions, shape " + nnop::ToString(tensor->viewShape) + ", expected " +
+                                             ranks + ".");
+}
+
+aclnnStatus Checks::HasShape(const char *name, const aclTensor *tensor, const Shape &expected, const char *rule) const
+{
+    if (tensor->viewShape == expected) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
+                                             ", expected " + nnop::ToString(expected) + " = " + rule + ".");
+}
+
+aclnnStatus Checks::Equals(const char *name, int64_t value, int64_t expected) const
+{
+    if (value == expected) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " is " + std::to_string(value) + ", expected " +
+                                             std::to_string(expected) + ".");
+}
+
+aclnnStatus Checks::Dense(const char *name, const aclTensor *tensor) const
+{
+    if (tensor->IsContiguous()) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " is not contiguous: shape " +
+                                             nnop::ToString(tensor->viewShape) + " with strides " +
+                                             nnop::ToString(tensor->viewStrides) +
+                                             ", expected a contiguous output; this operator writes it as if dense.");
+}
+
+aclnnStatus Checks::PublicFormat(const char *name, const aclTensor *tensor) const
+{
+    if (!nnop::IsPrivateFormat(tensor->format)) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has private format " + nnop::ToString(tensor->format) +
+                                             ", expected ND.");
+}
+
+} // namespace ops

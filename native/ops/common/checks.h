@@ -1,0 +1,42 @@
+// The checks that front ends share. Each returns 0 or refuses with the status and a message that names the operator, the
+// parameter, what it was and what it must be.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "nnopbase/tensor.h"
+
+namespace ops {
+
+using Shape = std::vector<int64_t>;
+
+class Checks {
+public:
+    explicit Checks(const char *op) : op_(op) {}
+
+    aclnnStatus NotNull(const char *name, const void *pointer) const;                                         // 161001
+    aclnnStatus DType(const char *name, const aclTensor *tensor, std::initializer_list<aclDataType> allowed) const;
+    aclnnStatus SameDType(const char *name, const aclTensor *tensor, const char *like, const aclTensor *other) const;
+    aclnnStatus Rank(const char *name, const aclTensor *tensor, std::initializer_list<size_t> allowed) const;
+    // `rule` says where the expected shape comes from, e.g. "[n*n + 2n, n*c]".
+    aclnnStatus HasShape(const char *name, const aclTensor *tensor, const Shape &expected, const char *rule) const;
+    aclnnStatus Equals(const char *name, int64_t value, int64_t expected) const;
+    aclnnStatus Dense(const char *name, const aclTensor *tensor) const;
+    aclnnStatus PublicFormat(const char *name, const aclTensor *tensor) const;
+    aclnnStatus Fail(aclnnStatus status, const std::string &message) const;
+
+private:
+    const char *op_;
+};
+
+#define OPS_RETURN_IF_ERROR(expression)                \
+    do {                                               \
+        const aclnnStatus opsStatus_ = (expression);   \
+        if (opsStatus_ != ACLNN_SUCCESS) {             \
+            return opsStatus_;                         \
+        }                                              \
+    } while (0)
+
+} // namespace ops

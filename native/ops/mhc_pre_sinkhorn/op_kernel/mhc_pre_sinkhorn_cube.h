@@ -1,0 +1,181 @@
+// The cube side: products = x~ . phi^T for one tile of tokens after the other, float32 in and out.
+#ifndef MHC_PRE_SINKHORN_CUBE_H
+#define MHC_PRE_SINKHORN_CUBE_H
+
+#include "mhc_pre_sinkhorn_common.h"
+
+namespace MhcPreSinkhorn {
+
+class Cube {
+public:
+    __aicore__ inline void Init(GM_ADDR phi, GM_ADDR workspace, const MhcPreSinkhornTilingData &tiling, TPipe *pipe)
+    {
+        tiling_ = &tiling;
+        width_ = STREAMS * tiling.tail;
+        GM_ADDR mine = workspace + GetBlockIdx() * tiling.blockBytes;
+        for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+            slots_[slot].SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + slot * tiling.slotBytes),
+                                         tiling.slotBytes / sizeof(float));
+        }
+        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + SLOTS * tiling.slotBytes),
+                                  2 * tiling.rowsPerLoop * MIX);
+        phi_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(phi), MIX * width_);
+
+        const uint32_t rows = 2 * tiling.rowsPerLoop;
+        pipe->InitBuffer(a1_, SLOTS, rows * tiling.kPerSlot * sizeof(float));
+        pipe->InitBuffer(b1_, SLOTS, PHI_ROWS * tiling.kPerSlot * sizeof(float));
+        pipe->InitBuffer(a2_, 2, rows * K_STEP * sizeof(float));
+        pipe->InitBuffer(b2_, 2, PHI_ROWS * K_STEP * sizeof(float));
+        pipe->InitBuffer(c_, 1, rows * PHI_ROWS * sizeof(float));
+    }
+
+    __aicore__ inline void Process()
+    {
+        const BlockRows rows(*tiling_, GetBlockIdx());
+        const uint64_t chunks = width_ / tiling_->kPerSlot;
+        const uint64_t total = rows.loops * chunks;
+        for (uint64_t loop = 0; loop < rows.loops; ++loop) {
+            const uint32_t m = rows.InLoop(0, loop, tiling_->rowsPerLoop) + rows.InLoop(1, loop, tiling_->rowsPerLoop);
+            LocalTensor<float> c = c_.AllocTensor<float>();
+            for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
+                const uint64_t turn = loop * chunks + chunk;
+                const uint16_t slot = static_cast<uint16_t>(turn % SLOTS);
+                CrossCoreWaitFlag(FLAG_READY + slot);
+                LoadToL1(slot, chunk, m);
+                if (turn + SLOTS < total) { // nobody waits for the last ones
+                    CrossCoreSetFlag<2, PIPE_MTE2>(FLAG_FREE + slot);
+                }
+                Multiply(c, m, chunk == 0);
+            }
+            c_.EnQue(c);
+            StoreProducts(m);
+            CrossCoreSetFlag<2, PIPE_FIX>(FLAG_PRODUCT);
+        }
+    }
+
+private:
+    static constexpr uint32_t FRACTAL_ROWS = 16;
+    static constexpr uint32_t PHI_ROWS = 32;                  // MIX rounded up to whole fractals
+    static constexpr uint32_t FRACTAL = FRACTAL_ROWS * FP32_BLOCK;
+    static constexpr uint32_t K_STEP = 128;                   // columns in L0 at a time
+    static constexpr uint32_t LARGEST_ND_STRIDE = 65535;      // Nd2Nz cannot step further between rows
+
+    static __aicore__ inline uint32_t RoundUp16(uint32_t value)
+    {
+        return (value + FRACTAL_ROWS - 1) / FRACTAL_ROWS * FRACTAL_ROWS;
+    }
+
+    __aicore__ inline void LoadToL1(uint16_t slot, uint64_t chunk, uint32_t m)
+    {
+        const uint32_t columns = tiling_->kPerSlot;
+        LocalTensor<float> a = a1_.AllocTensor<float>();
+        DataCopy(a, slots_[slot], Nd2Nz(m, columns, columns, RoundUp16(m)));
+        a1_.EnQue(a);
+
+        LocalTensor<float> b = b1_.AllocTensor<float>();
+        const uint64_t column = chunk * columns;
+        if (width_ <= LARGEST_ND_STRIDE) {
+            DataCopy(b, phi_[column], Nd2Nz(MIX, columns, static_cast<uint32_t>(width_), PHI_ROWS));
+        } else {
+            for (uint32_t row = 0; row < MIX; ++row) {
+                DataCopy(b[row * FP32_BLOCK], phi_[row * width_ + column], Nd2Nz(1, columns, columns, PHI_ROWS));
+            }
+        }
+        b1_.EnQue(b);
+    }
+
+    static __aicore__ inline Nd2NzParams Nd2Nz(uint32_t rows, uint32_t columns, uint32_t stride, uint32_t nzRows)
+    {
+        Nd2NzParams params;
+        params.ndNum = 1;
+        params.nValue = static_cast<uint16_t>(rows);
+        params.dValue = static_cast<uint16_t>(columns);
+        params.srcNdMatrixStride = 0;
+        params.srcDValue = static_cast<uint16_t>(stride);
+        params.dstNzC0Stride = static_cast<uint16_t>(nzRows);
+        params.dstNzNStride = 1;
+        params.dstNzMatrixStride = 0;
+        return params;
+    }
+
+    __aicore__ inline void Multiply(const LocalTensor<float> &c, uint32_t m, bool first)
+    {
+        LocalTensor<float> a1 = a1_.DeQue<float>();
+        LocalTensor<float> b1 = b1_.DeQue<float>();
+        const uint32_t mAligned = RoundUp16(m);
+        for (uint32_t k = 0; k < tiling_->kPerSlot; k += K_STEP) {
+            LocalTensor<float> a2 = a2_.AllocTensor<float>();
+            LoadRows(a2, a1[k * mAligned], mAligned / FRACTAL_ROWS);
+            a2_.EnQue(a2);
+
+            LocalTensor<float> b2 = b2_.AllocTensor<float>();
+            LoadPhi(b2, b1[k * PHI_ROWS]);
+            b2_.EnQue(b2);
+
+            a2 = a2_.DeQue<float>();
+            b2 = b2_.DeQue<float>();
+            MmadParams params;
+            params.m = static_cast<uint16_t>(mAligned); // m = 1 would switch to the GEMV layout
+            params.n = MIX;
+            params.k = K_STEP;
+            params.cmatrixInitVal = first && k == 0;
+            Mmad(c, a2, b2, params);
+            PipeBarrier<PIPE_M>();
+            a2_.FreeTensor(a2);
+            b2_.FreeTensor(b2);
+        }
+        a1_.FreeTensor(a1);
+        b1_.FreeTensor(b1);
+    }
+
+    // L1 holds [k1][m][8]; L0A wants [m1][k1][16][8].
+    __aicore__ inline void LoadRows(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals)
+    {
+        constexpr uint32_t kFractals = K_STEP / FP32_BLOCK;
+        LoadData2DParams params;
+        params.repeatTimes = kFractals;
+        params.srcStride = static_cast<uint16_t>(mFractals);
+        for (uint32_t fractal = 0; fractal < mFractals; ++fractal) {
+            LoadData(a2[fractal * kFractals * FRACTAL], a1[fractal * FRACTAL], params);
+        }
+    }
+
+    // L1 holds [k1][n][8], which is what L0B wants.
+    __aicore__ inline void LoadPhi(const LocalTensor<float> &b2, const LocalTensor<float> &b1)
+    {
+        LoadData2DParams params;
+        params.repeatTimes = K_STEP / FP32_BLOCK * (PHI_ROWS / FRACTAL_ROWS);
+        params.srcStride = 1;
+        LoadData(b2, b1, params);
+    }
+
+    __aicore__ inline void StoreProducts(uint32_t m)
+    {
+        LocalTensor<float> c = c_.DeQue<float>();
+        DataCopyCO12DstParams params;
+        params.nSize = MIX;
+        params.mSize = static_cast<uint16_t>(m);
+        params.dstStride = MIX;
+        params.srcStride = static_cast<uint16_t>(RoundUp16(m));
+        params.quantPre = QuantMode_t::NoQuant;
+        params.nz2ndEn = true;
+        SetFixpipeNz2ndFlag(1, 0, 0);
+        DataCopy(products_, c, params);
+        c_.FreeTensor(c);
+    }
+
+    const MhcPreSinkhornTilingData *tiling_ = nullptr;
+    uint64_t width_ = 0; // n*c
+    GlobalTensor<float> slots_[SLOTS];
+    GlobalTensor<float> products_;
+    GlobalTensor<float> phi_;
+    TQue<TPosition::A1, SLOTS> a1_;
+    TQue<TPosition::B1, SLOTS> b1_;
+    TQue<TPosition::A2, 2> a2_;
+    TQue<TPosition::B2, 2> b2_;
+    TQue<TPosition::CO1, 1> c_;
+};
+
+} // namespace MhcPreSinkhorn
+
+#endif // MHC_PRE_SINKHORN_CUBE_H
