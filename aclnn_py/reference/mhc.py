@@ -1,4 +1,4 @@
-"""Manifold-constrained hyper-connections: the projections in front of a layer and their Sinkhorn normalisation."""
+"""Manifold-constrained hyper-connections: the projections in front of a layer, and Sinkhorn normalisation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SinkhornSteps(NamedTuple):
 
 
 class MhcPreSinkhornOutputs(NamedTuple):
-    """Outputs of :func:`mhc_pre_sinkhorn` under their C names; the last five are None without ``need_backward``."""
+    """Outputs of `mhc_pre_sinkhorn`, named as in C; without ``need_backward`` the last five are None."""
 
     hin: Array
     h_post: Array
@@ -38,8 +38,10 @@ class MhcPreSinkhornOutputs(NamedTuple):
 def sinkhorn(z: Array, iters: int, eps: float) -> SinkhornSteps:
     """Turns each n x n matrix of ``z`` into a nearly doubly stochastic one.
 
-    z : floating array [..., n, n]; all arithmetic is done in its dtype. A NaN or infinity makes its matrix NaN.
-    iters : row-and-column rounds, at least 1. The first row step is a softmax whose quotient gets ``eps`` added.
+    z : floating array [..., n, n]; all arithmetic is done in its dtype. A NaN or infinity makes its matrix
+        NaN.
+    iters : row-and-column rounds, at least 1. The first row step is a softmax whose quotient gets ``eps``
+        added.
     eps : narrowed to float32, then added to every sum that divides, except the softmax's own.
 
     Raises ValueError for a ``z`` that does not end in two equal axes or for ``iters`` below 1.
@@ -84,13 +86,15 @@ def mhc_pre_sinkhorn(
     phi : float32 [n*n + 2n, n*c]; the rows are n for pre, n for post, n*n for res. ``bias`` is ordered alike.
     alpha : float32 [3], the scales of pre, post and res.
     bias : float32 [n*n + 2n].
-    dtype : the working precision. The operator's own is float32; float64 shows how much of an error is rounding.
+    dtype : the working precision. The operator's own is float32; float64 shows how much of an error is
+        rounding.
     hf32 : drop the 13 low bits of both operands of the projection, as the cube unit does in its HF32 mode.
 
-    With `lead` standing for (b, s) or (t,) the outputs are hin [*lead, c] in x's dtype, rounded once from the working
-    precision, and in the working precision h_post [*lead, n] and h_res [*lead, n*n]; with ``need_backward`` also
-    h_pre [*lead, n], hc_before_norm [*lead, n*n + 2n], inv_rms [*lead, 1], sum_out [2*num_iters, *lead, n] and
-    norm_out [2*num_iters, *lead, n, n]. If c is 0 the mean square is 0/0, hence NaN.
+    With `lead` standing for (b, s) or (t,) the outputs are hin [*lead, c] in x's dtype, rounded once from the
+    working precision, and in the working precision h_post [*lead, n] and h_res [*lead, n*n]; with
+    ``need_backward`` also h_pre [*lead, n], hc_before_norm [*lead, n*n + 2n], inv_rms [*lead, 1], sum_out
+    [2*num_iters, *lead, n] and norm_out [2*num_iters, *lead, n, n]. If c is 0 the mean square is 0/0, hence
+    NaN.
 
     Raises TypeError for a dtype and ValueError for a shape other than these.
     """

@@ -26,7 +26,8 @@ def random_case(
 ) -> MhcPreSinkhornCase:
     """Random inputs in the range where the operator is numerically stable.
 
-    x [*lead, n, c] is standard normal in ``dtype``; phi is uniform within +-1/sqrt(n*c), alpha normal, bias normal.
+    x [*lead, n, c] is standard normal in ``dtype``; phi is uniform within +-1/sqrt(n*c), alpha normal, bias
+    normal.
     """
     rng = np.random.default_rng(seed)
     mix = n * n + 2 * n
@@ -50,8 +51,8 @@ def steep_case(
 ) -> MhcPreSinkhornCase:
     """Like :func:`random_case`, with a bias that drives exponentials and sigmoids to their ends.
 
-    Logits of the same row of the Sinkhorn block lie ``steepness / n`` or more apart. Were two of them equally large,
-    their float32 rounding (1e-3 at 1e4) would be a difference between two right answers.
+    Logits of the same row of the Sinkhorn block lie ``steepness / n`` or more apart. Were two of them equally
+    large, their float32 rounding (1e-3 at 1e4) would be a difference between two right answers.
     """
     case = random_case(lead, c, dtype, n=n, seed=seed)
     rng = np.random.default_rng((seed, 1))

@@ -30,7 +30,7 @@ class Comparison:
     bad: int  # elements outside the tolerance
     max_abs: float
     max_rel: float  # relative to the expected value, where that is not zero
-    worst: tuple[int, ...] | None  # index of the element furthest outside, or else of the largest error; None if empty
+    worst: tuple[int, ...] | None  # index of the element furthest outside, or nearest to it; None if empty
     actual: float  # the values there
     expected: float
 
@@ -43,7 +43,8 @@ class Comparison:
         if self.passed:
             return text
         where = list(self.worst or ())
-        return f"{text}, {self.bad} of {self.size} bad, worst at {where}: {self.actual:.9g}, expected {self.expected:.9g}"
+        values = f"{self.actual:.9g}, expected {self.expected:.9g}"
+        return f"{text}, {self.bad} of {self.size} bad, worst at {where}: {values}"
 
 
 def compare(
@@ -51,9 +52,9 @@ def compare(
 ) -> Comparison:
     """Compares two floating arrays of one shape.
 
-    An element is good if |actual - expected| <= atol + rtol * |expected|, or if it is at most ``ulps`` representable
-    values of ``actual``'s dtype away from ``expected`` rounded to that dtype. NaN equals NaN and an infinity equals
-    itself; otherwise neither equals anything. Raises ValueError if the shapes differ.
+    An element is good if |actual - expected| <= atol + rtol * |expected|, or if it is at most ``ulps``
+    representable values of ``actual``'s dtype away from ``expected`` rounded to that dtype. NaN equals NaN
+    and an infinity equals itself; otherwise neither equals anything. Raises ValueError if the shapes differ.
     """
     a, e = np.asarray(actual), np.asarray(expected)
     if a.shape != e.shape:
@@ -93,10 +94,10 @@ def check_mhc_pre_sinkhorn(
 ) -> list[Comparison]:
     """Compares results of MhcPreSinkhorn, output by output in C order, under the operator's tolerances.
 
-    ``actual`` and ``expected`` hold the three or eight outputs; trailing None on both sides counts as not asked for.
-    ``ulps`` is granted to hin only: where the exact value lies next to a rounding boundary, two right answers can differ
-    by one unit of its dtype, which at a power of two is more than the tolerance. Raises ValueError when the number of
-    outputs or a shape differs and TypeError when a dtype does.
+    ``actual`` and ``expected`` hold the three or eight outputs; trailing None on both sides counts as not
+    asked for. ``ulps`` is granted to hin only: where the exact value lies next to a rounding boundary, two
+    right answers can differ by one unit of its dtype, which at a power of two is more than the tolerance.
+    Raises ValueError when the number of outputs or a shape differs and TypeError when a dtype does.
     """
     given = [list(outputs) + [None] * (8 - len(outputs)) for outputs in (actual, expected)]
     report = []

@@ -1,8 +1,9 @@
-# Compiles an operator's kernel file once per dtype and SIMD level, as the device build compiles it once per dtype.
+# Compiles an operator's kernel file once per dtype, architecture and SIMD level, as the device build compiles it once per
+# dtype and architecture.
 #
-#   ascendc_kernel(<target> <op> SOURCE <file.cpp> DTYPES <name>=<definitions> ...)
+#   ascendc_kernel(<target> <op> SOURCE <file.cpp> ARCHS <2201|3510> ... DTYPES <name>=<definitions> ...)
 #
-# adds to <target> the symbols <op>__<name>__<level> and a table that ascendc::FindKernel("<op>", "<name>") reads.
+# adds to <target> the symbols <op>__<name>__<arch>__<level> and rows of the table that ascendc::FindKernel reads.
 # The kernel file is not changed: a generated file includes it inside a namespace of its own, with its entry renamed, so that
 # no two variants share an inline function.
 
@@ -18,7 +19,7 @@ set(ASCENDC_SIMD_LEVELS ${_simd_levels} CACHE INTERNAL "")
 set(ASCENDC_KERNEL_TEMPLATES ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
 function(ascendc_kernel target op)
-  cmake_parse_arguments(ARG "" "SOURCE" "DTYPES" ${ARGN})
+  cmake_parse_arguments(ARG "" "SOURCE" "ARCHS;DTYPES" ${ARGN})
   get_filename_component(KERNEL_SOURCE ${ARG_SOURCE} ABSOLUTE)
   set(KERNEL_OP ${op})
   set(KERNEL_DECLARATIONS "")
@@ -27,22 +28,25 @@ function(ascendc_kernel target op)
     string(REGEX MATCH "^([^=]+)=(.*)$" _ "${dtype_spec}")
     set(dtype ${CMAKE_MATCH_1})
     string(REPLACE "," ";" definitions "${CMAKE_MATCH_2}")
-    foreach(level IN LISTS ASCENDC_SIMD_LEVELS)
-      set(KERNEL_SYMBOL ${op}__${dtype}__${level})
-      set(KERNEL_VARIANT ${dtype}__${level})
-      set(variant_file ${CMAKE_CURRENT_BINARY_DIR}/${KERNEL_SYMBOL}.cpp)
-      configure_file(${ASCENDC_KERNEL_TEMPLATES}/kernel_variant.cpp.in ${variant_file} @ONLY)
-      set(flags -O3)
-      if(level STREQUAL "x86_64_v3")
-        list(APPEND flags -march=x86-64-v3)
-      elseif(level STREQUAL "x86_64_v4")
-        list(APPEND flags -march=x86-64-v4 -mprefer-vector-width=512)
-      endif()
-      set_source_files_properties(${variant_file} TARGET_DIRECTORY ${target} PROPERTIES
-        COMPILE_OPTIONS "${flags}" COMPILE_DEFINITIONS "${definitions}" OBJECT_DEPENDS ${KERNEL_SOURCE})
-      target_sources(${target} PRIVATE ${variant_file})
-      string(APPEND KERNEL_DECLARATIONS "extern \"C\" void ${KERNEL_SYMBOL}();\n")
-      string(APPEND KERNEL_ROWS "    {\"${op}\", \"${dtype}\", \"${level}\", ${KERNEL_SYMBOL}},\n")
+    foreach(arch IN LISTS ARG_ARCHS)
+      foreach(level IN LISTS ASCENDC_SIMD_LEVELS)
+        set(KERNEL_VARIANT ${dtype}__${arch}__${level})
+        set(KERNEL_SYMBOL ${op}__${KERNEL_VARIANT})
+        set(variant_file ${CMAKE_CURRENT_BINARY_DIR}/${KERNEL_SYMBOL}.cpp)
+        configure_file(${ASCENDC_KERNEL_TEMPLATES}/kernel_variant.cpp.in ${variant_file} @ONLY)
+        set(flags -O3)
+        if(level STREQUAL "x86_64_v3")
+          list(APPEND flags -march=x86-64-v3)
+        elseif(level STREQUAL "x86_64_v4")
+          list(APPEND flags -march=x86-64-v4 -mprefer-vector-width=512)
+        endif()
+        set_source_files_properties(${variant_file} TARGET_DIRECTORY ${target} PROPERTIES
+          COMPILE_OPTIONS "${flags}" COMPILE_DEFINITIONS "__NPU_ARCH__=${arch};${definitions}"
+          OBJECT_DEPENDS ${KERNEL_SOURCE})
+        target_sources(${target} PRIVATE ${variant_file})
+        string(APPEND KERNEL_DECLARATIONS "extern \"C\" void ${KERNEL_SYMBOL}();\n")
+        string(APPEND KERNEL_ROWS "    {\"${op}\", \"${dtype}\", ${arch}, \"${level}\", ${KERNEL_SYMBOL}},\n")
+      endforeach()
     endforeach()
   endforeach()
   set_property(GLOBAL APPEND_STRING PROPERTY ASCENDC_${target}_DECLARATIONS "${KERNEL_DECLARATIONS}")

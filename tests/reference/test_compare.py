@@ -37,7 +37,9 @@ def test_tolerance_is_absolute_plus_relative():
     assert compare(e + [0, 0.1011], e, 1e-3, 1e-3).worst == (1,)
 
 
-@pytest.mark.parametrize("value, other", [(np.nan, 1.0), (1.0, np.nan), (np.inf, 1.0), (np.inf, -np.inf), (np.nan, np.inf)])
+@pytest.mark.parametrize(
+    "value, other", [(np.nan, 1.0), (1.0, np.nan), (np.inf, 1.0), (np.inf, -np.inf), (np.nan, np.inf)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, BF16])
 def test_nan_and_infinity_mismatch_fails(value, other, dtype):
     found = compare(np.array([0, value], dtype), np.array([0, other], dtype), 1e3, 1e3, ulps=10**6)

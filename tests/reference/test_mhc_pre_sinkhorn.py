@@ -73,7 +73,8 @@ def test_result_is_one_statement_of_the_formulas():
         flat = [x[token][i][d] for i in range(n) for d in range(c)]
         inv_rms = (sum(v * v for v in flat) / (n * c) + eps) ** -0.5
         before = [sum(p * v for p, v in zip(row, flat, strict=True)) for row in phi]
-        z = [b * inv_rms * alpha[0 if r < n else 1 if r < 2 * n else 2] + bias[r] for r, b in enumerate(before)]
+        scale = [alpha[0]] * n + [alpha[1]] * n + [alpha[2]] * n * n
+        z = [b * inv_rms * a + offset for b, a, offset in zip(before, scale, bias, strict=True)]
         pre = [1 / (1 + np.exp(-v)) + eps for v in z[:n]]
         post = [2 / (1 + np.exp(-v)) for v in z[n : 2 * n]]
         hin = [sum(pre[i] * x[token][i][d] for i in range(n)) for d in range(c)]
@@ -210,18 +211,18 @@ def test_strided_input_equals_its_copy():
     case = cases.random_case((3, 8), 64)
     view = case.x[:, ::2, :, 1::3]
     phi = case.phi[:, : 4 * view.shape[-1]]
-    for a, b in zip(
-        mhc_pre_sinkhorn(view, phi, *case[2:])[:3], mhc_pre_sinkhorn(view.copy(), phi, *case[2:])[:3], strict=True
-    ):
+    strided, copied = (mhc_pre_sinkhorn(x, phi, *case[2:])[:3] for x in (view, view.copy()))
+    for a, b in zip(strided, copied, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_hf32_drops_low_bits_of_phi():
     case = cases.random_case((1, 16), 4096)
-    plain, cut = mhc_pre_sinkhorn(*case, need_backward=True), mhc_pre_sinkhorn(*case, need_backward=True, hf32=True)
+    plain, cut = (mhc_pre_sinkhorn(*case, need_backward=True, hf32=hf32) for hf32 in (False, True))
     error = np.abs(plain.hc_before_norm - cut.hc_before_norm).max()
     assert 1e-5 < error < 2e-3
-    coarse = case._replace(phi=np.round(case.phi * 2**14).astype(np.float32) / 2**14)  # at most 8 bits: exact in HF32
+    # At most eight bits of mantissa, so nothing to drop.
+    coarse = case._replace(phi=np.round(case.phi * 2**14).astype(np.float32) / 2**14)
     for a, b in zip(mhc_pre_sinkhorn(*coarse), mhc_pre_sinkhorn(*coarse, hf32=True), strict=True):
         np.testing.assert_array_equal(a, b)
 

@@ -15,11 +15,6 @@ using Entry = void (*)(Address, Address, Address, Address, Address, Address, Add
 
 constexpr uint64_t kAlignment = 512;
 
-uint64_t DenseBytes(const aclTensor *tensor)
-{
-    return static_cast<uint64_t>(tensor->Size()) * nnop::TypeSize(tensor->dataType);
-}
-
 // Where an input lies when the kernel runs: in its own buffer, or made dense at an offset of the workspace.
 struct Input {
     NamedTensor tensor;
@@ -58,14 +53,16 @@ bool PlanMhcPreSinkhorn(const char *op, const MhcPreSinkhornTensors &tensors, ui
     arguments.hcEps = hcEps;
     arguments.normEps = normEps;
     arguments.needBackward = tensors.needBackward;
-    const auto tiling = TileMhcPreSinkhorn(arguments, ToTilingPlatform(aclemu::CurrentPlatform()));
+    const aclemu::Platform &platform = aclemu::CurrentPlatform();
+    const auto tiling = TileMhcPreSinkhorn(arguments, ToTilingPlatform(platform));
     if (!tiling.error.empty()) {
         *error = tiling.error;
         return false;
     }
-    const ascendc::KernelVariant *variant = ascendc::FindKernel("mhc_pre_sinkhorn", KernelDType(tensors.x->dataType));
+    const ascendc::KernelVariant *variant =
+        ascendc::FindKernel("mhc_pre_sinkhorn", KernelDType(tensors.x->dataType), platform.npuArch);
     if (variant == nullptr) {
-        *error = "no kernel was built for " + nnop::ToString(tensors.x->dataType);
+        *error = "no kernel was built for " + nnop::ToString(tensors.x->dataType) + " on " + platform.soc;
         return false;
     }
 
@@ -81,8 +78,8 @@ bool PlanMhcPreSinkhorn(const char *op, const MhcPreSinkhornTensors &tensors, ui
         const bool dense = tensor.tensor->IsContiguous();
         inputs.push_back({tensor, dense, plan->workspaceSize});
         if (!dense) {
-            plan->launches.push_back(nnop::ContiguousStep(tensor.tensor, plan->workspaceSize));
-            plan->workspaceSize = AlignUp(plan->workspaceSize + DenseBytes(tensor.tensor), kAlignment);
+            plan->launches.push_back(nnop::MakeContiguous(tensor.tensor, plan->workspaceSize));
+            plan->workspaceSize = AlignUp(plan->workspaceSize + nnop::DenseBytes(*tensor.tensor), kAlignment);
         }
     }
 

@@ -4,6 +4,37 @@
 #include "mhc_pre_sinkhorn_cube.h"
 #include "mhc_pre_sinkhorn_vector.h"
 
+namespace MhcPreSinkhorn {
+
+struct Addresses {
+    GM_ADDR x;
+    GM_ADDR phi;
+    GM_ADDR alpha;
+    GM_ADDR bias;
+    GM_ADDR hin;
+    GM_ADDR workspace;
+    OutputAddresses outputs;
+};
+
+template <bool SPLIT_K>
+__aicore__ inline void Run(const Addresses &addresses, const MhcPreSinkhornTilingData &tiling)
+{
+    TPipe pipe;
+    if ASCEND_IS_AIC {
+        Cube cube;
+        cube.Init(addresses.phi, addresses.workspace, tiling, &pipe);
+        cube.Process<SPLIT_K>();
+    } else {
+        Vector<DTYPE_X> vector;
+        vector.Init(addresses.x, addresses.alpha, addresses.bias, addresses.hin, addresses.outputs, addresses.workspace,
+                    tiling, &pipe);
+        vector.template Process<SPLIT_K>();
+    }
+}
+
+} // namespace MhcPreSinkhorn
+
+// Tiling key 0: the tokens are split over the blocks. Key 1: the tokens and the columns of x.
 extern "C" __global__ __aicore__ void mhc_pre_sinkhorn(GM_ADDR x, GM_ADDR phi, GM_ADDR alpha, GM_ADDR bias, GM_ADDR hin,
                                                        GM_ADDR hPost, GM_ADDR hRes, GM_ADDR hPre, GM_ADDR hcBeforeNorm,
                                                        GM_ADDR invRms, GM_ADDR sumOut, GM_ADDR normOut, GM_ADDR workspace,
@@ -12,18 +43,12 @@ extern "C" __global__ __aicore__ void mhc_pre_sinkhorn(GM_ADDR x, GM_ADDR phi, G
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
     REGISTER_TILING_DEFAULT(MhcPreSinkhornTilingData);
     GET_TILING_DATA_WITH_STRUCT(MhcPreSinkhornTilingData, tilingData, tiling);
-    GM_ADDR user = AscendC::GetUserWorkspace(workspace);
-    AscendC::TPipe pipe;
+    const MhcPreSinkhorn::Addresses addresses{
+        x, phi, alpha, bias, hin, AscendC::GetUserWorkspace(workspace),
+        {hPost, hRes, hPre, hcBeforeNorm, invRms, sumOut, normOut}};
     if (TILING_KEY_IS(0)) {
-        if ASCEND_IS_AIC {
-            MhcPreSinkhorn::Cube cube;
-            cube.Init(phi, user, tilingData, &pipe);
-            cube.Process();
-        } else {
-            MhcPreSinkhorn::Vector<DTYPE_X> vector;
-            const MhcPreSinkhorn::OutputAddresses outputs{hPost, hRes, hPre, hcBeforeNorm, invRms, sumOut, normOut};
-            vector.Init(x, alpha, bias, hin, outputs, user, tilingData, &pipe);
-            vector.Process();
-        }
+        MhcPreSinkhorn::Run<false>(addresses, tilingData);
+    } else if (TILING_KEY_IS(1)) {
+        MhcPreSinkhorn::Run<true>(addresses, tilingData);
     }
 }

@@ -20,34 +20,75 @@ constexpr uint32_t FP32_REPEAT = 64;                         // floats of one ve
 // Cross-core flags (mode 2). READY + s: both vector cores have written slot s. FREE + s: the cube has read slot s.
 constexpr uint16_t FLAG_READY = 0;
 constexpr uint16_t FLAG_FREE = 2;
-constexpr uint16_t FLAG_PRODUCT = 4; // the tile of products is in workspace
+constexpr uint16_t FLAG_PRODUCT = 4; // a tile of products is in workspace
 
-// The tokens of a block's two vector cores, and the loops that the block makes over them.
-struct BlockRows {
-    uint64_t start[2];
-    uint64_t count[2];
-    uint64_t loops;
-
-    __aicore__ inline BlockRows(const MhcPreSinkhornTilingData &tiling, uint64_t block)
+// What one block multiplies: tiles of consecutive tokens, each shared by the block's vector cores, and a range of the
+// chunks of kPerSlot columns (all of them unless the columns are split too).
+class BlockWork {
+public:
+    __aicore__ inline BlockWork(const MhcPreSinkhornTilingData &tiling, uint64_t block)
     {
-        for (uint64_t sub = 0; sub < 2; ++sub) {
-            const uint64_t first = (block * 2 + sub) * tiling.rowsPerCore;
-            start[sub] = first < tiling.tokens ? first : tiling.tokens;
-            const uint64_t left = tiling.tokens - start[sub];
-            count[sub] = left < tiling.rowsPerCore ? left : tiling.rowsPerCore;
-        }
-        loops = (count[0] + tiling.rowsPerLoop - 1) / tiling.rowsPerLoop; // the first core never has fewer than the second
+        const uint64_t part = block / tiling.kParts;
+        kPart_ = block % tiling.kParts;
+        const bool single = tiling.vectorCores % 2 != 0 && part == tiling.vectorCores / 2;
+        vectors_ = single ? 1 : 2;
+        lanes_ = tiling.rowsPerLoop;
+        start_ = Smaller(part * 2 * tiling.rowsPerCore, tiling.tokens);
+        count_ = Smaller(vectors_ * tiling.rowsPerCore, tiling.tokens - start_);
+        const uint64_t chunks = STREAMS * tiling.tail / tiling.kPerSlot;
+        firstChunk_ = Smaller(kPart_ * tiling.chunksPerPart, chunks);
+        chunks_ = Smaller(tiling.chunksPerPart, chunks - firstChunk_);
     }
 
-    __aicore__ inline uint32_t InLoop(uint64_t sub, uint64_t loop, uint32_t rowsPerLoop) const
+    __aicore__ inline uint64_t Tiles() const
     {
-        const uint64_t done = loop * rowsPerLoop;
-        if (done >= count[sub]) {
-            return 0;
-        }
-        const uint64_t left = count[sub] - done;
-        return static_cast<uint32_t>(left < rowsPerLoop ? left : rowsPerLoop);
+        return (count_ + vectors_ * lanes_ - 1) / (vectors_ * lanes_);
     }
+
+    __aicore__ inline uint64_t Start(uint64_t tile) const
+    {
+        return start_ + tile * vectors_ * lanes_;
+    }
+
+    __aicore__ inline uint32_t Rows(uint64_t tile) const
+    {
+        return static_cast<uint32_t>(Smaller(vectors_ * lanes_, count_ - tile * vectors_ * lanes_));
+    }
+
+    // Rows of the first vector core; the second has the rest.
+    __aicore__ inline uint32_t FirstRows(uint64_t tile) const
+    {
+        return (Rows(tile) + vectors_ - 1) / vectors_;
+    }
+
+    __aicore__ inline uint64_t KPart() const
+    {
+        return kPart_;
+    }
+
+    __aicore__ inline uint64_t FirstChunk() const
+    {
+        return firstChunk_;
+    }
+
+    __aicore__ inline uint64_t Chunks() const
+    {
+        return chunks_;
+    }
+
+    static __aicore__ inline uint64_t Smaller(uint64_t a, uint64_t b)
+    {
+        return a < b ? a : b;
+    }
+
+private:
+    uint32_t vectors_;
+    uint32_t lanes_;
+    uint64_t kPart_;
+    uint64_t start_;
+    uint64_t count_;
+    uint64_t firstChunk_;
+    uint64_t chunks_;
 };
 
 } // namespace MhcPreSinkhorn

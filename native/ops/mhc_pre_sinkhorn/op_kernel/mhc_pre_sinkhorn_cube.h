@@ -12,13 +12,12 @@ public:
     {
         tiling_ = &tiling;
         width_ = STREAMS * tiling.tail;
-        GM_ADDR mine = workspace + GetBlockIdx() * tiling.blockBytes;
+        GM_ADDR mine = workspace + GetBlockIdx() * SLOTS * tiling.slotBytes;
         for (uint32_t slot = 0; slot < SLOTS; ++slot) {
             slots_[slot].SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + slot * tiling.slotBytes),
                                          tiling.slotBytes / sizeof(float));
         }
-        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + SLOTS * tiling.slotBytes),
-                                  2 * tiling.rowsPerLoop * MIX);
+        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace + tiling.productsOffset), tiling.kParts * tiling.tokens * MIX);
         phi_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(phi), MIX * width_);
 
         const uint32_t rows = 2 * tiling.rowsPerLoop;
@@ -29,27 +28,33 @@ public:
         pipe->InitBuffer(c_, 1, rows * PHI_ROWS * sizeof(float));
     }
 
+    // SPLIT_K: the products are partial sums, and the vector cores wait for those of all blocks.
+    template <bool SPLIT_K>
     __aicore__ inline void Process()
     {
-        const BlockRows rows(*tiling_, GetBlockIdx());
-        const uint64_t chunks = width_ / tiling_->kPerSlot;
-        const uint64_t total = rows.loops * chunks;
-        for (uint64_t loop = 0; loop < rows.loops; ++loop) {
-            const uint32_t m = rows.InLoop(0, loop, tiling_->rowsPerLoop) + rows.InLoop(1, loop, tiling_->rowsPerLoop);
+        const BlockWork work(*tiling_, GetBlockIdx());
+        const uint64_t total = work.Tiles() * work.Chunks();
+        for (uint64_t tile = 0; tile < work.Tiles(); ++tile) {
+            const uint32_t rows = work.Rows(tile);
             LocalTensor<float> c = c_.AllocTensor<float>();
-            for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
-                const uint64_t turn = loop * chunks + chunk;
+            for (uint64_t chunk = 0; chunk < work.Chunks(); ++chunk) {
+                const uint64_t turn = tile * work.Chunks() + chunk;
                 const uint16_t slot = static_cast<uint16_t>(turn % SLOTS);
                 CrossCoreWaitFlag(FLAG_READY + slot);
-                LoadToL1(slot, chunk, m);
+                LoadToL1(slot, work.FirstChunk() + chunk, rows);
                 if (turn + SLOTS < total) { // nobody waits for the last ones
                     CrossCoreSetFlag<2, PIPE_MTE2>(FLAG_FREE + slot);
                 }
-                Multiply(c, m, chunk == 0);
+                Multiply(c, rows, chunk == 0);
             }
             c_.EnQue(c);
-            StoreProducts(m);
-            CrossCoreSetFlag<2, PIPE_FIX>(FLAG_PRODUCT);
+            StoreProducts(work.KPart() * tiling_->tokens + work.Start(tile), rows);
+            if constexpr (!SPLIT_K) {
+                CrossCoreSetFlag<2, PIPE_FIX>(FLAG_PRODUCT);
+            }
+        }
+        if constexpr (SPLIT_K) {
+            SyncAll<false>();
         }
     }
 
@@ -128,8 +133,30 @@ private:
         b1_.FreeTensor(b1);
     }
 
+#if defined(__NPU_ARCH__) && (__NPU_ARCH__ == 3510)
+    // L0A and L0B hold what L1 holds, [k1][m][8] and [k1][n][8].
+    static __aicore__ inline void LoadRows(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals)
+    {
+        LoadFractals(a2, a1, mFractals);
+    }
+
+    static __aicore__ inline void LoadPhi(const LocalTensor<float> &b2, const LocalTensor<float> &b1)
+    {
+        LoadFractals(b2, b1, PHI_ROWS / FRACTAL_ROWS);
+    }
+
+    static __aicore__ inline void LoadFractals(const LocalTensor<float> &to, const LocalTensor<float> &from, uint32_t rows)
+    {
+        LoadData2DParamsV2 params;
+        params.mStep = static_cast<uint16_t>(rows);
+        params.kStep = K_STEP / FP32_BLOCK;
+        params.srcStride = static_cast<int32_t>(rows);
+        params.dstStride = static_cast<uint16_t>(rows);
+        LoadData(to, from, params);
+    }
+#else
     // L1 holds [k1][m][8]; L0A wants [m1][k1][16][8].
-    __aicore__ inline void LoadRows(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals)
+    static __aicore__ inline void LoadRows(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals)
     {
         constexpr uint32_t kFractals = K_STEP / FP32_BLOCK;
         LoadData2DParams params;
@@ -141,15 +168,16 @@ private:
     }
 
     // L1 holds [k1][n][8], which is what L0B wants.
-    __aicore__ inline void LoadPhi(const LocalTensor<float> &b2, const LocalTensor<float> &b1)
+    static __aicore__ inline void LoadPhi(const LocalTensor<float> &b2, const LocalTensor<float> &b1)
     {
         LoadData2DParams params;
         params.repeatTimes = K_STEP / FP32_BLOCK * (PHI_ROWS / FRACTAL_ROWS);
         params.srcStride = 1;
         LoadData(b2, b1, params);
     }
+#endif
 
-    __aicore__ inline void StoreProducts(uint32_t m)
+    __aicore__ inline void StoreProducts(uint64_t row, uint32_t m)
     {
         LocalTensor<float> c = c_.DeQue<float>();
         DataCopyCO12DstParams params;
@@ -160,7 +188,7 @@ private:
         params.quantPre = QuantMode_t::NoQuant;
         params.nz2ndEn = true;
         SetFixpipeNz2ndFlag(1, 0, 0);
-        DataCopy(products_, c, params);
+        DataCopy(products_[row * MIX], c, params);
         c_.FreeTensor(c);
     }
 

@@ -38,11 +38,16 @@ public:
 
     __aicore__ inline void WriteInvRms(uint64_t token, const LocalTensor<float> &plane, uint32_t count)
     {
+        WritePlane(invRms_[token], plane, count);
+    }
+
+    __aicore__ inline void WritePlane(const GlobalTensor<float> &to, const LocalTensor<float> &plane, uint32_t count)
+    {
         LocalTensor<float> tile = tiles_.AllocTensor<float>();
         DataCopy(tile, plane, lanes_);
         tile = Ready(tile);
         DataCopyExtParams params(1, count * sizeof(float), 0, 0, 0);
-        DataCopyPad(invRms_[token], tile, params);
+        DataCopyPad(to, tile, params);
         tiles_.FreeTensor(tile);
     }
 

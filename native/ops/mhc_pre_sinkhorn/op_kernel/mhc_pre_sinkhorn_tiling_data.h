@@ -6,21 +6,24 @@
 
 #pragma pack(push, 8)
 struct MhcPreSinkhornTilingData {
-    uint64_t tokens;       // T = b*s
-    uint64_t tail;         // c
-    uint64_t rowsPerCore;  // tokens of one vector core; the last ones may have fewer or none
-    uint32_t vectorCores;  // vector cores that have tokens
-    uint32_t rowsPerLoop;  // tokens that a vector core takes at a time: 16 or 32, also the length of a plane
-    uint32_t kPerSlot;     // columns of x that travel from vector to cube at a time
-    uint32_t tailTile;     // columns of hin that are made at a time
+    uint64_t tokens;         // T = b*s
+    uint64_t tail;           // c
+    uint64_t rowsPerCore;    // tokens per vector core in front of the products; the last ones may have fewer
+    uint64_t rowsPerFinish;  // key 1: tokens per vector core behind the products
+    uint64_t chunksPerPart;  // chunks of kPerSlot columns that one block multiplies
+    uint64_t slotBytes;      // workspace: two slots of this size per block,
+    uint64_t productsOffset; // then the products, [kParts, T, 24],
+    uint64_t squaresOffset;  // then, key 1, the sums of squares, [kParts, T]
+    uint32_t vectorCores;    // shares of tokens in front of the products
+    uint32_t kParts;         // how many blocks share the columns of a tile; 1 for key 0
+    uint32_t rowsPerLoop;    // tokens that a vector core takes at a time: 16 or 32, also the length of a plane
+    uint32_t kPerSlot;       // columns of x that travel from vector to cube at a time
+    uint32_t tailTile;       // columns of hin that are made at a time
     uint32_t numIters;
     uint32_t needBackward;
     float hcEps;
     float normEps;
-    float meanFactor;      // 1 / (n*c)
-    uint32_t reserved;
-    uint64_t slotBytes;    // workspace of one block: two slots, then the tile of products
-    uint64_t blockBytes;
+    float meanFactor;        // 1 / (n*c)
 };
 #pragma pack(pop)
 

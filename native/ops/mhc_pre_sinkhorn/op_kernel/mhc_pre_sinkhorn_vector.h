@@ -24,12 +24,15 @@ public:
         hin_.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(hin), tiling.tokens * tiling.tail);
         alpha_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(alpha), 3);
         bias_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(bias), MIX);
-        GM_ADDR mine = workspace + block_ * tiling.blockBytes;
+        GM_ADDR mine = workspace + block_ * SLOTS * tiling.slotBytes;
         for (uint32_t slot = 0; slot < SLOTS; ++slot) {
             slots_[slot].SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + slot * tiling.slotBytes),
                                          tiling.slotBytes / sizeof(float));
         }
-        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + SLOTS * tiling.slotBytes), 2 * lanes_ * MIX);
+        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace + tiling.productsOffset),
+                                  tiling.kParts * tiling.tokens * MIX);
+        squares_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace + tiling.squaresOffset),
+                                 tiling.kParts * tiling.tokens);
 
         const uint32_t slotTile = lanes_ * tiling.kPerSlot;
         const uint32_t tailTiles = STREAMS * tiling.tailTile;
@@ -39,7 +42,7 @@ public:
         pipe->InitBuffer(xWideBuf_, tailTiles * sizeof(float));
         pipe->InitBuffer(hinSumBuf_, tiling.tailTile * sizeof(float));
         pipe->InitBuffer(hinOut_, 2, tiling.tailTile * sizeof(T));
-        pipe->InitBuffer(mixIn_, 1, lanes_ * MIX * sizeof(float));
+        pipe->InitBuffer(mixIn_, 2, lanes_ * MIX * sizeof(float));
         pipe->InitBuffer(planesBuf_, (2 * MIX + 2 * GATES + 2 * STREAMS + 2) * lanes_ * sizeof(float));
         outputs_.Init(outputs, tiling, pipe);
 
@@ -54,23 +57,29 @@ public:
         invRms_ = squareSums_[lanes_];
     }
 
+    template <bool SPLIT_K>
     __aicore__ inline void Process()
     {
-        const BlockRows rows(*tiling_, block_);
+        const BlockWork work(*tiling_, block_);
         FillConstants();
-        for (uint64_t loop = 0; loop < rows.loops; ++loop) {
-            const uint32_t count = rows.InLoop(sub_, loop, lanes_);
-            const uint32_t before = sub_ == 0 ? 0 : rows.InLoop(0, loop, lanes_); // rows of the other core in the tile
-            const uint64_t token = rows.start[sub_] + loop * lanes_;
-            StreamRows(token, count, before, loop, rows.loops);
-            CrossCoreWaitFlag(FLAG_PRODUCT);
-            if (count > 0) {
-                InverseRms(token, count);
-                LoadProducts(token, count, before);
-                Gates(token, count);
-                Sinkhorn(token, count);
-                WeightedSum(token, count);
+        for (uint64_t tile = 0; tile < work.Tiles(); ++tile) {
+            const uint32_t firstRows = work.FirstRows(tile);
+            const uint32_t before = sub_ == 0 ? 0 : firstRows; // rows of the other vector core in the tile
+            const uint32_t count = sub_ == 0 ? firstRows : work.Rows(tile) - firstRows;
+            const uint64_t token = work.Start(tile) + before;
+            StreamRows(work, tile, token, count, before);
+            if constexpr (SPLIT_K) {
+                if (count > 0) {
+                    outputs_.WritePlane(squares_[work.KPart() * tiling_->tokens + token], squareSums_, count);
+                }
+            } else {
+                CrossCoreWaitFlag(FLAG_PRODUCT);
+                Finish(token, count);
             }
+        }
+        if constexpr (SPLIT_K) {
+            SyncAll<false>();
+            FinishAll();
         }
     }
 
@@ -85,23 +94,22 @@ private:
     }
 
     // Widens the rows chunk by chunk into the slots that the cube reads, and sums x^2 in 64 lanes per row on the way.
-    __aicore__ inline void StreamRows(uint64_t token, uint32_t count, uint32_t before, uint64_t loop, uint64_t loops)
+    __aicore__ inline void StreamRows(const BlockWork &work, uint64_t tile, uint64_t token, uint32_t count, uint32_t before)
     {
         const uint32_t columns = tiling_->kPerSlot;
-        const uint64_t chunks = width_ / columns;
         LocalTensor<float> squares = squaresBuf_.Get<float>();
         if (count > 0) {
             Duplicate(squares, 0.0f, count * FP32_REPEAT);
             PipeBarrier<PIPE_V>();
         }
-        for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
-            const uint64_t turn = loop * chunks + chunk;
+        for (uint64_t chunk = 0; chunk < work.Chunks(); ++chunk) {
+            const uint64_t turn = tile * work.Chunks() + chunk;
             const uint16_t slot = static_cast<uint16_t>(turn % SLOTS);
             if (turn >= SLOTS) {
                 CrossCoreWaitFlag(FLAG_FREE + slot);
             }
             if (count > 0) {
-                LoadX(token * width_ + chunk * columns, count, columns, width_ - columns);
+                LoadX(token * width_ + (work.FirstChunk() + chunk) * columns, count, columns, width_ - columns);
                 LocalTensor<T> narrow = xIn_.DeQue<T>();
                 LocalTensor<float> wide = xOut_.AllocTensor<float>();
                 Cast(wide, narrow, RoundMode::CAST_NONE, count * columns);
@@ -136,6 +144,43 @@ private:
         xIn_.EnQue(narrow);
     }
 
+    // The columns were split: the tokens are spread over all vector cores anew, and the parts are added up.
+    __aicore__ inline void FinishAll()
+    {
+        const uint64_t first = BlockWork::Smaller(GetBlockIdx() * tiling_->rowsPerFinish, tiling_->tokens);
+        const uint64_t last = BlockWork::Smaller(first + tiling_->rowsPerFinish, tiling_->tokens);
+        for (uint64_t token = first; token < last; token += lanes_) {
+            const uint32_t count = static_cast<uint32_t>(BlockWork::Smaller(lanes_, last - token));
+            Duplicate(squareSums_, 0.0f, lanes_);
+            PipeBarrier<PIPE_V>();
+            for (uint32_t part = 0; part < tiling_->kParts; ++part) {
+                LocalTensor<float> squares = mixIn_.AllocTensor<float>();
+                DataCopyExtParams params(1, count * sizeof(float), 0, 0, 0);
+                DataCopyPadExtParams<float> noPadding(false, 0, 0, 0.0f);
+                DataCopyPad(squares, squares_[part * tiling_->tokens + token], params, noPadding);
+                mixIn_.EnQue(squares);
+                squares = mixIn_.DeQue<float>();
+                Add(squareSums_, squareSums_, squares, count);
+                PipeBarrier<PIPE_V>();
+                mixIn_.FreeTensor(squares);
+            }
+            Finish(token, count);
+        }
+    }
+
+    // Everything behind the products, for `count` tokens whose squares are summed.
+    __aicore__ inline void Finish(uint64_t token, uint32_t count)
+    {
+        if (count == 0) {
+            return;
+        }
+        InverseRms(token, count);
+        LoadProducts(token, count);
+        Gates(token, count);
+        Sinkhorn(token, count);
+        WeightedSum(token, count);
+    }
+
     __aicore__ inline void InverseRms(uint64_t token, uint32_t count)
     {
         Muls(squareSums_, squareSums_, tiling_->meanFactor, lanes_);
@@ -151,13 +196,16 @@ private:
         }
     }
 
-    // Products of the cube, [token][24] in workspace, to 24 planes.
-    __aicore__ inline void LoadProducts(uint64_t token, uint32_t count, uint32_t before)
+    // Products of the cube, [part][token][24] in workspace, added over the parts, to 24 planes.
+    __aicore__ inline void LoadProducts(uint64_t token, uint32_t count)
     {
-        LocalTensor<float> rows = mixIn_.AllocTensor<float>();
-        DataCopy(rows, products_[before * MIX], count * MIX);
-        mixIn_.EnQue(rows);
-        rows = mixIn_.DeQue<float>();
+        LocalTensor<float> rows = LoadPart(0, token, count);
+        for (uint32_t part = 1; part < tiling_->kParts; ++part) {
+            LocalTensor<float> more = LoadPart(part, token, count);
+            Add(rows, rows, more, count * MIX);
+            PipeBarrier<PIPE_V>();
+            mixIn_.FreeTensor(more);
+        }
         if (tiling_->needBackward != 0) {
             outputs_.WriteProducts(token, rows, count);
         }
@@ -178,6 +226,14 @@ private:
         }
         PipeBarrier<PIPE_V>();
         mixIn_.FreeTensor(rows);
+    }
+
+    __aicore__ inline LocalTensor<float> LoadPart(uint32_t part, uint64_t token, uint32_t count)
+    {
+        LocalTensor<float> rows = mixIn_.AllocTensor<float>();
+        DataCopy(rows, products_[(part * tiling_->tokens + token) * MIX], count * MIX);
+        mixIn_.EnQue(rows);
+        return mixIn_.DeQue<float>();
     }
 
     // z = product * invRms * alpha + bias; hPre = sigmoid + eps, hPost = 2 * sigmoid.
@@ -275,11 +331,12 @@ private:
     GlobalTensor<float> alpha_;
     GlobalTensor<float> bias_;
     GlobalTensor<float> slots_[SLOTS];
-    GlobalTensor<float> products_;
+    GlobalTensor<float> products_; // [kParts, T, 24]
+    GlobalTensor<float> squares_;  // [kParts, T], only when the columns are split
     TQue<TPosition::VECIN, 2> xIn_;
     TQue<TPosition::VECOUT, 2> xOut_;
     TQue<TPosition::VECOUT, 2> hinOut_;
-    TQue<TPosition::VECIN, 1> mixIn_;
+    TQue<TPosition::VECIN, 2> mixIn_;
     TBuf<TPosition::VECCALC> squaresBuf_;
     TBuf<TPosition::VECCALC> xWideBuf_;
     TBuf<TPosition::VECCALC> hinSumBuf_;

@@ -1,0 +1,79 @@
+"""aclnn_py: call CANN's aclnn operators from Python, on an NPU or on the CPU emulator that comes with the
+package.
+
+    import aclnn_py as aclnn
+
+Importing opens no library and starts nothing; the first use of a tensor, stream or operator does.
+"""
+
+from . import ops
+from ._version import __version__
+from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
+from .dtypes import as_dtype
+from .enums import aclDataType, aclFormat
+from .info import Info, info
+from .libraries import Where, is_available, which
+from .operator import Operator, op
+from .prototype import Parameter, Prototype, PrototypeError
+from .runtime import Device, Runtime
+from .status import (
+    AclError,
+    AclnnError,
+    AclnnInnerError,
+    AclnnParameterError,
+    AclnnRuntimeError,
+    AclRuntimeError,
+    DeviceFault,
+    LibraryNotFound,
+    OutOfDeviceMemory,
+    Status,
+    StreamTimeout,
+    explain,
+)
+from .stream import Stream, current_stream, synchronize
+from .tensor import Tensor, empty, tensor, zeros
+
+__all__ = [
+    "AclError",
+    "AclRuntimeError",
+    "AclnnError",
+    "AclnnInnerError",
+    "AclnnParameterError",
+    "AclnnRuntimeError",
+    "BoolArray",
+    "Device",
+    "DeviceFault",
+    "FloatArray",
+    "Info",
+    "IntArray",
+    "LibraryNotFound",
+    "Operator",
+    "OutOfDeviceMemory",
+    "Parameter",
+    "Prototype",
+    "PrototypeError",
+    "Runtime",
+    "Scalar",
+    "ScalarList",
+    "Status",
+    "Stream",
+    "StreamTimeout",
+    "Tensor",
+    "TensorList",
+    "Where",
+    "__version__",
+    "aclDataType",
+    "aclFormat",
+    "as_dtype",
+    "current_stream",
+    "empty",
+    "explain",
+    "info",
+    "is_available",
+    "op",
+    "ops",
+    "synchronize",
+    "tensor",
+    "which",
+    "zeros",
+]

@@ -1,0 +1,205 @@
+"""C arguments that are objects besides tensors: scalars, arrays and lists, each destroyed with its Python
+object."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, runtime
+from .abi import acl
+from .status import fail
+from .tensor import Tensor, create_descriptor, host_array
+from .values import to_bool, to_float, to_int
+
+
+class _Owned:
+    """A C object of ours: destroyed by close(), at the end of a `with` block, or with the Python object."""
+
+    __slots__ = ("__weakref__", "_values")
+    _slot = ""  # each class has a slot of its own name for the handle; see conversion.SLOTS
+    _destroy = ""
+
+    def _take(self, handle: int | None, maker: str, values: Any) -> None:
+        self._values = values
+        if not handle:
+            fail(561103, maker, hint="it returned NULL")
+        setattr(self, self._slot, handle)
+
+    @property
+    def closed(self) -> bool:
+        return not hasattr(self, self._slot)
+
+    def close(self) -> None:
+        """Destroys the C object. Closing twice is fine."""
+        handle = getattr(self, self._slot, None)
+        if handle is None:
+            return
+        delattr(self, self._slot)
+        if runtime.host_objects_usable():
+            getattr(acl, self._destroy)(handle)
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # at interpreter exit half the module may be gone
+            pass
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._values!r}{', closed' if self.closed else ''})"
+
+    describe = __repr__
+
+
+class Scalar(_Owned):
+    """An aclScalar. Without `dtype`: bool -> BOOL, int -> INT64, float -> DOUBLE, complex -> COMPLEX128, and
+    a NumPy scalar or 0-d array keeps its own dtype. The value must fit the dtype exactly where that is an
+    integer or bool."""
+
+    __slots__ = ("_scalar", "dtype")
+    _scalar: int
+    _slot = "_scalar"
+    _destroy = "aclDestroyScalar"
+
+    def __init__(self, value: Any, dtype: Any = None) -> None:
+        if not isinstance(value, (bool, int, float, complex, np.generic, np.ndarray)) or np.ndim(value):
+            raise TypeError(f"a Scalar is made from one number, got {type(value).__name__}")
+        if isinstance(value, int) and not isinstance(value, bool) and dtype is None:
+            dtype = np.int64
+        array = np.asarray(value) if dtype is None else _exact(value, dtypes.as_dtype(dtype))
+        array = host_array(array, "a Scalar's value")
+        self.dtype = array.dtype
+        runtime.enter()
+        handle = acl.aclCreateScalar(array.ctypes.data, dtypes.TO_ACL[array.dtype])
+        self._take(handle, "aclCreateScalar", array[()])
+
+
+def _exact(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
+    array = np.asarray(value)
+    if dtype.kind in "iub":
+        if array.dtype.kind not in "iub" or (dtype.kind == "b") != (array.dtype.kind == "b"):
+            raise TypeError(f"a Scalar of {dtype.name} is not made from {value!r}")
+        if dtype.kind != "b":
+            info = np.iinfo(dtype)
+            if not info.min <= int(value) <= info.max:
+                raise OverflowError(f"{value!r} does not fit {dtype.name}")
+    elif array.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"a Scalar of {dtype.name} is not made from the complex {value!r}")
+    return array.astype(dtype)
+
+
+class _Array(_Owned):
+    __slots__ = ()
+    _maker = ""
+    _element: Any = None
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        items = []
+        for i, value in enumerate(values):
+            try:
+                items.append(self._item(value))
+            except (TypeError, OverflowError) as problem:
+                raise type(problem)(f"element {i} {problem}") from None
+        runtime.enter()
+        handle = getattr(acl, self._maker)((self._element * len(items))(*items), len(items))
+        self._take(handle, self._maker, items)
+
+    @staticmethod
+    def _item(value: Any) -> Any:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class IntArray(_Array):
+    """An aclIntArray of int64 from any integers: list, tuple, range, integer NumPy array."""
+
+    __slots__ = ("_int_array",)
+    _slot = "_int_array"
+    _maker, _destroy, _element = "aclCreateIntArray", "aclDestroyIntArray", ctypes.c_int64
+
+    @staticmethod
+    def _item(value: Any) -> int:
+        return to_int(value, "int64_t")
+
+
+class FloatArray(_Array):
+    """An aclFloatArray of float32 from any real numbers."""
+
+    __slots__ = ("_float_array",)
+    _slot = "_float_array"
+    _maker, _destroy, _element = "aclCreateFloatArray", "aclDestroyFloatArray", ctypes.c_float
+
+    @staticmethod
+    def _item(value: Any) -> float:
+        return to_float(value, "float")
+
+
+class BoolArray(_Array):
+    """An aclBoolArray from bools."""
+
+    __slots__ = ("_bool_array",)
+    _slot = "_bool_array"
+    _maker, _destroy, _element = "aclCreateBoolArray", "aclDestroyBoolArray", ctypes.c_bool
+
+    @staticmethod
+    def _item(value: Any) -> bool:
+        return to_bool(value)
+
+
+class TensorList(_Owned):
+    """An aclTensorList over tensors, which stay usable: the C list owns descriptors of its own."""
+
+    __slots__ = ("_buffer", "_tensor_list")
+    _slot = "_tensor_list"
+    _destroy = "aclDestroyTensorList"
+
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
+        items = list(tensors)
+        for i, t in enumerate(items):
+            if not isinstance(t, Tensor):
+                raise TypeError(f"element {i} of a TensorList must be a Tensor, got {type(t).__name__}")
+        runtime.enter()
+        self._buffer = tuple(t._live_buffer() for t in items)  # what a stream must keep
+        elements = [
+            create_descriptor(t._view, t.dtype, t.format, t._storage_shape, t._buffer.address) for t in items
+        ]
+        handle = acl.aclCreateTensorList((ctypes.c_void_p * len(items))(*elements), len(items))
+        if not handle:
+            for element in elements:
+                acl.aclDestroyTensor(element)
+        self._take(handle, "aclCreateTensorList", items)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class ScalarList(_Owned):
+    """An aclScalarList from numbers (see Scalar for the dtype rule)."""
+
+    __slots__ = ("_scalar_list",)
+    _slot = "_scalar_list"
+    _destroy = "aclDestroyScalarList"
+
+    def __init__(self, values: Iterable[Any], dtype: Any = None) -> None:
+        items = [v if isinstance(v, Scalar) else Scalar(v, dtype) for v in values]
+        copies = [Scalar(s._values, s.dtype) for s in items]
+        handle = acl.aclCreateScalarList(
+            (ctypes.c_void_p * len(copies))(*[s._scalar for s in copies]), len(copies)
+        )
+        self._take(handle, "aclCreateScalarList", [s._values for s in items])
+        for scalar in copies:
+            del scalar._scalar  # the list owns it now
+
+    def __len__(self) -> int:
+        return len(self._values)

@@ -1,0 +1,129 @@
+"""Which Python values each parameter of an operator takes, decided by its C type.
+
+A converter returns what the generated call uses: an object whose slot holds the handle, or a plain Python
+value. Errors are TypeError, ValueError for a closed object, OverflowError for a number that does not fit; the
+text names operator, parameter, C type and what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
+from .prototype import Parameter
+from .tensor import Tensor, host_array, tensor
+from .values import shown, to_bool, to_data_type, to_float, to_int, to_string
+
+# Kind of parameter -> slot that holds the handle of its class. An object of another kind has not got that
+# slot, so it cannot be passed by mistake; nor has a closed one.
+SLOTS = {
+    "tensor": "_tensor",
+    "tensor_list": TensorList._slot,
+    "scalar": Scalar._slot,
+    "scalar_list": ScalarList._slot,
+    "int_array": IntArray._slot,
+    "float_array": FloatArray._slot,
+    "bool_array": BoolArray._slot,
+}
+
+
+class _Null:
+    """NULL in place of any object."""
+
+    __slots__ = ()
+    _tensor = _tensor_list = _scalar = _scalar_list = _int_array = _float_array = _bool_array = _buffer = None
+
+    def __repr__(self) -> str:
+        return "NULL"
+
+    describe = __repr__
+
+
+NULL = _Null()
+
+
+def _to_input(value: Any) -> Tensor:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return tensor(host_array(value, ""))
+    raise TypeError(f"must be an aclnn.Tensor, a NumPy array or None, got {shown(value)}")
+
+
+def _to_output(value: Any) -> Tensor:
+    if isinstance(value, (np.ndarray, np.generic)):
+        raise TypeError(
+            f"must be an aclnn.Tensor (make one with aclnn.empty), got {shown(value)}: its result is lost"
+        )
+    raise TypeError(f"must be an aclnn.Tensor or None, got {shown(value)}")
+
+
+def _to_tensor_list(value: Any, role: str) -> TensorList:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"must be a list of aclnn.Tensor or None, got {shown(value)}")
+    convert = _to_input if role == "in" else _to_output
+    tensors = []
+    for i, item in enumerate(value):
+        try:
+            tensors.append(item if isinstance(item, Tensor) else convert(item))
+        except TypeError as problem:
+            raise TypeError(f"element {i} {problem}") from None
+    return TensorList(tensors)
+
+
+def _to_scalar(value: Any) -> Scalar:
+    try:
+        return Scalar(value)
+    except TypeError:
+        raise TypeError(f"must be a number, an aclnn.Scalar or None, got {shown(value)}") from None
+
+
+def _from_sequence(make: type, what: str) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        is_list = isinstance(value, (list, tuple, range)) or (
+            isinstance(value, np.ndarray) and value.ndim == 1
+        )
+        if not is_list:
+            raise TypeError(f"must be a list of {what} or None, got {shown(value)}")
+        return make(value)
+
+    return convert
+
+
+# kind -> (the class that passes as it is, conversion of anything else given the parameter)
+_CONVERSIONS: dict[str, tuple[Any, Callable[[Parameter], Callable[[Any], Any]]]] = {
+    "tensor": (Tensor, lambda p: _to_input if p.role == "in" else _to_output),
+    "tensor_list": (TensorList, lambda p: lambda value: _to_tensor_list(value, p.role)),
+    "scalar": (Scalar, lambda p: _to_scalar),
+    "scalar_list": (ScalarList, lambda p: _from_sequence(ScalarList, "numbers")),
+    "int_array": (IntArray, lambda p: _from_sequence(IntArray, "ints")),
+    "float_array": (FloatArray, lambda p: _from_sequence(FloatArray, "real numbers")),
+    "bool_array": (BoolArray, lambda p: _from_sequence(BoolArray, "bools")),
+    "int": (None, lambda p: lambda value: to_int(value, p.ctype)),
+    "float": (None, lambda p: lambda value: to_float(value, p.ctype)),
+    "bool": (None, lambda p: to_bool),
+    "string": (None, lambda p: to_string),
+    "dtype": (None, lambda p: to_data_type),
+}
+
+
+def converter(operator: str, parameter: Parameter) -> Callable[[Any], Any]:
+    """The conversion of Python values for one parameter of an operator."""
+    own, make = _CONVERSIONS[parameter.kind]
+    convert = make(parameter)
+    label = f"{operator}: {parameter.name} ({parameter.ctype})"
+
+    def checked(value: Any) -> Any:
+        if value is None and parameter.is_pointer:
+            return None if parameter.kind == "string" else NULL
+        if own is not None and isinstance(value, own):
+            if value.closed:
+                raise ValueError(f"{label} was closed: {value!r}")
+            return value
+        try:
+            return convert(value)
+        except (TypeError, OverflowError) as problem:
+            raise type(problem)(f"{label} {str(problem).lstrip()}") from None
+
+    return checked

@@ -1,0 +1,244 @@
+"""Opening the libraries of the chosen root, and finding symbols in them.
+
+Core libraries (runtime, nnopbase) are opened first, then operator libraries as a symbol is asked for, in the
+order custom packages, built-in ones; see `roots`. Every library is opened RTLD_LOCAL, because two operator
+libraries may hold different C++ objects of one name, and none is ever closed: their threads and exit handlers
+live as long as the process. ACLNN_PY_RTLD_GLOBAL=1 opens the built-in operator libraries RTLD_GLOBAL before
+any custom one, for custom libraries that were linked without naming what they need.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import abi, roots
+from .status import LibraryNotFound
+
+_log = logging.getLogger("aclnn_py")
+_lock = threading.RLock()
+_opened: dict[
+    Path, ctypes.CDLL
+] = {}  # never emptied: a CDLL object must outlive every function taken from it
+_root: Path | None = None
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()  # another thread of the parent may have held it
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _explain(error: OSError, path: Path, root: Path) -> str:
+    text = str(error)
+    missing = re.match(r"(\S+): cannot open shared object file", text)
+    instead = "set ACLNN_PY_BACKEND=emulator to use the CPU emulator instead"
+    if missing and "libascend_hal.so" in missing[1]:
+        return (
+            f"{path} needs libascend_hal.so, which was not found: it belongs to the NPU driver "
+            "(/usr/local/Ascend/driver/lib64/driver); mount the driver into the container and put that "
+            f"folder on LD_LIBRARY_PATH, or {instead}"
+        )
+    if missing:
+        return f"{path} needs {missing[1]}, which was not found; {roots.set_env_hint(root)}{instead}"
+    undefined = re.search(r"undefined symbol: (\w+)", text)
+    if undefined:
+        holder = next((p for p in roots.operator_libraries(root) if _exports(p, undefined[1])), None)
+        where = (
+            f"; {holder} has it: set ACLNN_PY_RTLD_GLOBAL=1 to open that one globally first" if holder else ""
+        )
+        return (
+            f"{path} cannot be opened: it uses the symbol {undefined[1]}, which it was not linked to{where}"
+        )
+    return f"{path} cannot be opened: {text}"
+
+
+def _exports(path: Path, name: str) -> bool:
+    try:
+        return hasattr(ctypes.CDLL(str(path)), name)
+    except OSError:
+        return False
+
+
+def _open(path: Path, root: Path, mode: int = ctypes.RTLD_LOCAL) -> ctypes.CDLL:
+    with _lock:
+        library = _opened.get(path)
+        if library is None:
+            try:
+                library = ctypes.CDLL(str(path), mode=mode)
+            except OSError as error:
+                raise LibraryNotFound(_explain(error, path, root)) from None
+            _opened[path] = library
+            _log.debug("opened %s", path)
+        return library
+
+
+def _core_paths(root: Path) -> dict[str, list[Path]]:
+    lib64 = root / "lib64"
+    runtime = [lib64 / n for n in roots.RUNTIME_NAMES if (lib64 / n).is_file()]
+    return {"runtime": runtime, "nnopbase": [lib64 / roots.NNOPBASE_NAME]}
+
+
+def root() -> Path:
+    """The root in use. The first call chooses it and opens its core libraries. LibraryNotFound if none can
+    be."""
+    global _root
+    if _root is not None:
+        return _root
+    with _lock:
+        if _root is None:
+            candidates = roots.candidates()
+            for candidate in candidates:
+                try:
+                    for paths in _core_paths(candidate).values():
+                        _open(paths[0], candidate)
+                except LibraryNotFound as problem:
+                    if candidate == candidates[-1]:
+                        raise
+                    _log.warning("not using %s: %s", candidate, problem)
+                    continue
+                _announce(candidate)
+                _root = candidate
+                break
+        assert _root is not None
+        return _root
+
+
+def _announce(chosen: Path) -> None:
+    if chosen == roots.EMULATOR_ROOT:
+        _log.info("using the CPU emulator in %s", chosen)
+    else:
+        _log.info("using the libraries of %s", chosen)
+
+
+def is_available() -> bool:
+    """Whether a root with the core libraries exists (CANN or the emulator). Looks at files only; opens
+    nothing."""
+    try:
+        return bool(roots.candidates())
+    except LibraryNotFound:
+        return False
+
+
+def core_function(library: str, name: str) -> Any:
+    """A fresh ctypes function of a core library ("runtime" or "nnopbase"). LibraryNotFound if it lacks the
+    symbol."""
+    here = root()
+    paths = _core_paths(here)[library]
+    for path in paths:
+        try:
+            return _open(path, here)[name]
+        except AttributeError:
+            continue
+    names = " or ".join(str(p) for p in paths)
+    raise LibraryNotFound(f"{name} is not in {names}; this CANN release is older than the function")
+
+
+def open_operator_libraries() -> list[tuple[Path, ctypes.CDLL]]:
+    """The operator libraries with their paths, in the order in which a symbol is looked up, each opened if
+    need be."""
+    here = root()
+    custom, built_in = roots.custom_libraries(), roots.operator_libraries(here)
+    if custom and os.environ.get("ACLNN_PY_RTLD_GLOBAL", "") == "1":
+        for path in built_in:
+            _open(path, here, ctypes.RTLD_GLOBAL)
+    return [(path, _open(path, here)) for path in [*custom, *built_in, *_core_paths(here)["nnopbase"]]]
+
+
+def operator_functions(name: str) -> tuple[Any, Any]:
+    """The two phases of an operator, as fresh ctypes functions from the first library that has both.
+
+    LibraryNotFound says which libraries were searched, or which of the two phases is missing.
+    """
+    first, second = name + "GetWorkspaceSize", name
+    halves: list[str] = []
+    handles = open_operator_libraries()
+    for path, library in handles:
+        has = [hasattr(library, s) for s in (first, second)]
+        if all(has):
+            return library[first], library[second]
+        if any(has):
+            halves.append(f"{path} has {first if has[0] else second} but not {second if has[0] else first}")
+    if halves:
+        raise LibraryNotFound(f"{name} is incomplete: " + "; ".join(halves))
+    searched = ", ".join(str(path) for path, _ in handles)
+    from .catalogue import close_names
+
+    near = close_names(name, root())
+    raise LibraryNotFound(
+        f"{name} is not in {searched}; it needs a newer CANN or a custom package (ASCEND_CUSTOM_OPP_PATH)"
+        + (f"; close names: {', '.join(near)}" if near else "")
+    )
+
+
+@dataclass(frozen=True)
+class Where:
+    """Which header declares a C symbol (None if no header is known) and which library file serves it."""
+
+    symbol: str
+    header: Path | None
+    library: Path
+
+    def __str__(self) -> str:
+        return f"{self.symbol}: {self.library}, declared in {self.header or 'no header that was found'}"
+
+
+class _DlInfo(ctypes.Structure):
+    _fields_ = [
+        ("dli_fname", ctypes.c_char_p),
+        ("dli_fbase", ctypes.c_void_p),
+        ("dli_sname", ctypes.c_char_p),
+        ("dli_saddr", ctypes.c_void_p),
+    ]
+
+
+def _file_of(function: Any, asked: Path) -> Path:
+    """The file a function really lives in: a look-up in one library also finds those of the libraries it
+    needs."""
+    try:
+        dladdr = ctypes.CDLL(None)["dladdr"]
+    except AttributeError:
+        return asked
+    dladdr.restype, dladdr.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.POINTER(_DlInfo)]
+    info = _DlInfo()
+    address = ctypes.cast(function, ctypes.c_void_p)
+    if dladdr(address, ctypes.byref(info)) and info.dli_fname:
+        return Path(os.fsdecode(info.dli_fname))
+    return asked
+
+
+def which(symbol: str) -> Where:
+    """The header and the library that serve a C symbol (an operator, either of its phases, or an acl
+    function).
+
+    LibraryNotFound if no library has it.
+    """
+    here = root()
+    row = abi.FUNCTIONS.get(symbol)
+    header: Path | None
+    if row is not None:
+        header = here / "include" / row.header
+    else:
+        from .catalogue import find_header
+
+        header = find_header(symbol.removesuffix("GetWorkspaceSize"), here)
+    core = [(path, _open(path, here)) for paths in _core_paths(here).values() for path in paths]
+    for path, library in [*core, *open_operator_libraries()]:
+        if hasattr(library, symbol):
+            return Where(
+                symbol, header if header and header.is_file() else None, _file_of(library[symbol], path)
+            )
+    raise LibraryNotFound(f"{symbol} is in none of the libraries: " + ", ".join(map(str, opened())))
+
+
+def opened() -> list[Path]:
+    """The library files opened so far, in the order of opening."""
+    return list(_opened)

@@ -1,0 +1,33 @@
+"""Checks that the functions of this folder share: what Python must know before it can allocate outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import as_dtype
+from ..tensor import Tensor, host_array
+from ..values import shown
+
+
+def require(op: str, name: str, value: Any, dtypes: tuple[str, ...]) -> None:
+    """TypeError unless `value` is a Tensor or a NumPy array of one of `dtypes`. Nothing is cast."""
+    what = f"{op}: {name}"
+    allowed = " or ".join(dtypes)
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (np.ndarray, np.generic)):
+            raise TypeError(
+                f"{what} must be an aclnn.Tensor or a NumPy array of {allowed}, got {shown(value)}"
+            )
+        host_array(value, what)
+    if value.dtype not in [as_dtype(d) for d in dtypes]:
+        raise TypeError(
+            f"{what} is {value.dtype}, it must be {allowed}: convert it, e.g. {name}.astype({dtypes[-1]!r})"
+        )
+
+
+def require_rank(op: str, name: str, value: Any, ranks: tuple[int, ...], form: str) -> None:
+    """ValueError unless `value` has one of `ranks` dimensions; `form` says what they are."""
+    if len(value.shape) not in ranks:
+        raise ValueError(f"{op}: {name} has shape {tuple(value.shape)}, it must be {form}")

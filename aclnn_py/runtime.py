@@ -1,0 +1,323 @@
+"""Bringing ACL up and down, and the device of each thread.
+
+ACL starts at the first use and ends at interpreter exit, or with the outermost `Runtime` block. What another
+library initialised is left alone. Each thread that touches the API gets its device set; the default is the
+device that the process chose first, 0 if it never chose. After a fork the child can do nothing with the
+parent's ACL: every use raises and nothing is destroyed there.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .abi import acl
+from .status import check, recent_message
+
+if TYPE_CHECKING:
+    from .stream import Stream
+
+_REPEAT_INITIALIZE = 100002
+
+
+class _Process:
+    """What is true of the whole process."""
+
+    initialised = False
+    must_finalize = False  # our aclInit counts, so one finalize is ours to make
+    finalized_before = False
+    implicit = False  # started by a use outside any Runtime block: stays up until exit
+    references = 0  # Runtime blocks that are open
+    generation = 0  # grows at each end: handles of an older generation are dead
+    forked = False
+    exiting = False
+    default_device: int | None = None
+    devices_set: Counter[int] = Counter()
+
+
+_process = _Process()
+_lock = threading.RLock()
+local = threading.local()
+live_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+_live_states: weakref.WeakSet[ThreadState] = weakref.WeakSet()
+
+
+class ThreadState:
+    """What a thread needs for its calls: its device, its default stream, the out-parameters of phase 1."""
+
+    __slots__ = (
+        "__weakref__",
+        "device",
+        "executor",
+        "executor_ref",
+        "generation",
+        "size",
+        "size_ref",
+        "stream",
+        "streams",
+    )
+    stream: Stream
+
+    def __init__(self) -> None:
+        self.device = -1
+        self.generation = -1
+        self.streams: dict[int, Stream] = {}
+        self.size = ctypes.c_uint64()
+        self.size_ref = ctypes.byref(self.size)
+        self.executor = ctypes.c_void_p()
+        self.executor_ref = ctypes.byref(self.executor)
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only while a slot is empty: at first use, after a change of device, after the runtime ended.
+        if name not in ("stream", "size_ref"):
+            raise AttributeError(name)
+        enter()
+        if name == "size_ref":
+            self.size_ref = ctypes.byref(self.size)
+            return self.size_ref
+        from .stream import Stream
+
+        found = self.streams.get(self.device)
+        if found is None:
+            found = self.streams[self.device] = Stream()
+        self.stream = found
+        return found
+
+    def empty(self, *slots: str) -> None:
+        """Makes the next use of the slots come through `enter`."""
+        for slot in slots:
+            try:
+                delattr(self, slot)
+            except AttributeError:
+                pass
+
+
+def enter() -> ThreadState:
+    """This thread's state, with ACL up and the thread's device set. Every entry to the API comes through
+    here."""
+    state: ThreadState | None = getattr(local, "state", None)
+    if state is not None and state.generation == _process.generation:
+        return state
+    return _enter_slowly(state)
+
+
+def _enter_slowly(state: ThreadState | None, wanted: int | None = None) -> ThreadState:
+    refuse_if_over()
+    with _lock:
+        if not _process.initialised:
+            _initialise()
+            _process.implicit = True
+        device = wanted
+        if device is None:
+            device = _adopted_device() if state is None else state.device  # as before ACL ended and started again
+        if device is None:
+            device = _process.default_device or 0
+        ...
+        state.generation = _process.generation
+    local.state = state
+    return state
+
+
+def refuse_if_over() -> None:
+    """RuntimeError in a forked child of a process that used ACL, and at the end of the interpreter."""
+    if _process.forked:
+        raise RuntimeError(
+            "ACL was started before this process was forked, and a device cannot be used after a fork: start "
+            "the child with the 'spawn' method, e.g. multiprocessing.get_context('spawn')"
+        )
+    if _process.exiting:
+        raise RuntimeError("the interpreter is exiting and ACL has been finalized")
+
+
+def _adopted_device() -> int | None:
+    """The device that other code already set in this thread, if any."""
+    device = ctypes.c_int32()
+    if acl.aclrtGetDevice(ctypes.byref(device)):
+        recent_message()  # "no device yet" is no news: its text must not show up in a later error
+        return None
+    if _process.default_device is None:
+        _process.default_device = device.value
+    return device.value
+
+
+def _set_device(device: int) -> int:
+    check(acl.aclrtSetDevice(device), f"aclrtSetDevice({device})")
+    _process.devices_set[device] += 1
+    if _process.default_device is None:
+        _process.default_device = device
+    return device
+
+
+def _initialise() -> None:
+    code = acl.aclInit(None)
+    if code == _REPEAT_INITIALIZE:
+        recent_message()
+        # Somebody else's. A repeated aclInit still counts where counting exists, so our count is ours to give
+        # back; without the counting form, finalizing would pull ACL from under its owner.
+        _process.must_finalize = acl.has("aclFinalizeReference")
+    else:
+        hint = (
+            "ACL was finalized earlier in this process and did not start again"
+            if _process.finalized_before
+            else ""
+        )
+        check(code, "aclInit", hint=hint)
+        _process.must_finalize = True
+    _process.initialised = True
+
+
+def _finalise() -> None:
+    """Ends everything of this generation. Errors are of no use to anybody here, so they are dropped."""
+    for stream in list(live_streams):
+        stream.close()
+    _process.generation += 1
+    for state in list(_live_states):
+        state.empty("stream", "size_ref")
+        state.streams.clear()
+    for device, times in _process.devices_set.items():
+        for _ in range(times):
+            acl.aclrtResetDevice(device)
+    _process.devices_set.clear()
+    if _process.must_finalize:
+        if acl.has("aclFinalizeReference"):
+            acl.aclFinalizeReference(ctypes.byref(ctypes.c_uint64()))
+        else:
+            acl.aclFinalize()
+    _process.initialised = _process.must_finalize = _process.implicit = False
+    _process.finalized_before = True
+
+
+class Runtime:
+    """Keeps ACL up for a block: `with aclnn.Runtime(): ...`. Blocks nest; the outermost ends ACL.
+
+    Only needed to end ACL before the interpreter does. If ACL was already in use outside any block, it stays
+    up.
+    """
+
+    def __enter__(self) -> Runtime:
+        refuse_if_over()
+        with _lock:
+            if not _process.initialised:
+                _initialise()
+            _process.references += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with _lock:
+            _process.references -= 1
+            if _process.references == 0 and not _process.implicit and not _process.forked:
+                _finalise()
+
+
+@atexit.register
+def _at_exit() -> None:
+    if _process.initialised and not _process.forked:
+        with _lock:
+            _finalise()
+    _process.exiting = True
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+    if _process.initialised:
+        _process.forked = True
+        _process.generation += 1
+        for state in list(_live_states):
+            state.empty("stream", "size_ref")
+        for stream in list(live_streams):
+            stream._abandon()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def generation() -> int:
+    """The present generation; device handles made in another one are dead."""
+    return _process.generation
+
+
+def usable(made_in: int) -> bool:
+    """Whether device handles of generation `made_in` may still be given to ACL."""
+    return made_in == _process.generation and _process.initialised
+
+
+def host_objects_usable() -> bool:
+    """Whether descriptors (aclTensor and the like, host memory only) may still be destroyed."""
+    return not (_process.forked or _process.exiting)
+
+
+class Device:
+    """A device of this process, numbered from 0 within the visible ones.
+
+    `Device(1).use()` makes it this thread's device; `with Device(1):` does so for a block. Tensors and
+    streams belong to the device that was current when they were made. Errors: AclRuntimeError 107001 for a
+    number that does not exist.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def use(self) -> Device:
+        """Makes it this thread's device."""
+        _enter_slowly(getattr(local, "state", None), self.number)
+        return self
+
+    @staticmethod
+    def current() -> Device:
+        """This thread's device."""
+        return Device(enter().device)
+
+    @staticmethod
+    def count() -> int:
+        """How many devices this process sees."""
+        enter_process()
+        number = ctypes.c_uint32()
+        check(acl.aclrtGetDeviceCount(ctypes.byref(number)), "aclrtGetDeviceCount")
+        return number.value
+
+    def __enter__(self) -> Device:
+        self._previous = enter().device
+        return self.use()
+
+    def __exit__(self, *_: object) -> None:
+        Device(self._previous).use()
+
+    def __repr__(self) -> str:
+        return f"Device({self.number})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.number == self.number
+
+    def __hash__(self) -> int:
+        return hash(("Device", self.number))
+
+
+def enter_process() -> None:
+    """ACL up, but no device set in this thread: enough for questions about the machine."""
+    refuse_if_over()
+    with _lock:
+        if not _process.initialised:
+            _initialise()
+            _process.implicit = True
+
+
+@contextmanager
+def on_device(device: int) -> Iterator[None]:
+    """This thread on `device` for a block; free when it already is."""
+    present = enter().device
+    if present == device:
+        yield
+        return
+    _set_device(device)
+    try:
+        yield
+    finally:
+        _set_device(present)

@@ -1,0 +1,238 @@
+"""Streams: where work goes, what it keeps alive, and waiting for it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from collections import deque
+from typing import Any
+
+from . import runtime
+from .abi import acl
+from .enums import aclrtStreamStatus
+from .memory import DeviceBuffer
+from .status import STREAM_SYNC_TIMEOUT, check, fail, recent_message
+
+_SLICE = 0.2  # seconds between looks for Ctrl-C
+_LOOK_EVERY = 64  # calls between looks whether the stream is done
+_MOST_IN_FLIGHT = 1024  # calls; one more waits for the stream
+_LARGEST_KEPT_WORKSPACE = 256 << 20  # bytes
+
+
+class Stream:
+    """A queue of work on the current device. Work of one stream runs in order; different streams may overlap.
+
+    `with aclnn.Stream() as s:` waits for the work and destroys the stream at the end of the block. Safe to
+    share between threads. A stream keeps the memory of unfinished calls alive; with more than 1024 unfinished
+    calls, the next one waits. Its workspace is one buffer that grows; one above 256 MiB is given back as soon
+    as the stream passed.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_generation",
+        "_handle",
+        "_keep",
+        "_limit",
+        "_lock",
+        "_passed",
+        "_workspace",
+        "_device",
+    )
+
+    def __init__(self) -> None:
+        state = runtime.enter()
+        self._device = state.device
+        self._generation = state.generation
+        self._keep: deque[tuple[Any, ...]] = deque()  # one entry per call: operator, then the buffers it uses
+        self._passed = 0  # entries dropped so far
+        self._lock = threading.Lock()
+        self._workspace: DeviceBuffer | None = None
+        self._limit = 1 if _blocking() else _LOOK_EVERY
+        handle = ctypes.c_void_p()
+        check(acl.aclrtCreateStream(ctypes.byref(handle)), "aclrtCreateStream")
+        self._handle = handle.value
+        runtime.live_streams.add(self)
+
+    @property
+    def device(self) -> runtime.Device:
+        return runtime.Device(self._device)
+
+    @property
+    def closed(self) -> bool:
+        return not hasattr(self, "_handle")
+
+    def _open_handle(self) -> int | None:
+        runtime.refuse_if_over()
+        if self.closed or not runtime.usable(self._generation):
+            raise ValueError("this stream was closed")
+        runtime.enter()
+        return self._handle
+
+    def workspace(self, nbytes: int) -> DeviceBuffer:
+        """Device memory of at least `nbytes` for work put on this stream next. Hold it until that is
+        launched."""
+        held = self._workspace
+        if held is None or held.nbytes < nbytes:
+            del held
+            self._workspace = None  # so that the old one can go before the new one is asked for
+            held = DeviceBuffer(nbytes)
+            if nbytes <= _LARGEST_KEPT_WORKSPACE:
+                self._workspace = held
+        return held
+
+    def release_workspace(self) -> None:
+        """Gives the workspace back as soon as the stream passed the calls that use it."""
+        self._workspace = None
+
+    def uses(self, buffer: DeviceBuffer) -> bool:
+        """Whether a call that may not be finished uses the buffer."""
+        with self._lock:
+            return any(
+                item is buffer or (item.__class__ is tuple and any(part is buffer for part in item))
+                for entry in self._keep
+                for item in entry
+            )
+
+    def settle(self) -> None:
+        """Drops what finished calls kept alive. Called every so many calls; waits only at the limit."""
+        if _blocking():
+            self.synchronize()
+            return
+        with self._lock:
+            target = self._passed + len(self._keep)
+        if self._is_idle():
+            self._drop(target)
+        elif len(self._keep) >= _MOST_IN_FLIGHT:
+            self.synchronize()
+        self._limit = len(self._keep) + _LOOK_EVERY
+
+    def _is_idle(self) -> bool:
+        status = ctypes.c_int(aclrtStreamStatus.ACL_STREAM_STATUS_NOT_READY)
+        if not acl.has("aclrtStreamQuery"):
+            return False
+        if acl.aclrtStreamQuery(self._handle, ctypes.byref(status)):
+            recent_message()  # a fault: the next synchronise reports it
+            return False
+        return status.value == aclrtStreamStatus.ACL_STREAM_STATUS_COMPLETE
+
+    def _drop(self, target: int) -> None:
+        with self._lock:
+            while self._passed < target:
+                self._keep.popleft()
+                self._passed += 1
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Waits until the work put on the stream so far is done. Ctrl-C works while waiting.
+
+        Errors: StreamTimeout after `timeout` seconds (the work goes on); DeviceFault and other AclError when
+        work failed; ValueError for a closed stream.
+        """
+        handle = self._open_handle()
+        with self._lock:
+            target = self._passed + len(self._keep)
+            last = [str(entry[0]) for entry in list(self._keep)[-5:]]
+        with runtime.on_device(self._device):
+            code = _wait(handle, timeout)
+        if code == STREAM_SYNC_TIMEOUT and timeout is not None:
+            fail(code, "Stream.synchronize", hint=f"{timeout:g} s passed; still running: {_names(last)}")
+        self._drop(target)
+        self._limit = 1 if _blocking() else _LOOK_EVERY
+        if code:
+            fail(code, "Stream.synchronize", hint=f"last launched on this stream: {_names(last)}")
+
+    def close(self) -> None:
+        """Waits for the work and destroys the stream. Closing twice is fine."""
+        try:
+            handle = self._handle
+            del self._handle
+        except AttributeError:
+            return
+        if runtime.usable(self._generation):
+            with runtime.on_device(self._device):
+                if acl.aclrtDestroyStream(handle):
+                    recent_message()
+        self._drop(self._passed + len(self._keep))
+        self._workspace = None
+
+    def _abandon(self) -> None:
+        """In a forked child: the handle is the parent's, so it is neither used nor destroyed."""
+        try:
+            del self._handle
+        except AttributeError:
+            pass
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # nobody is there to hear it, and at interpreter exit half the module may be gone
+            pass
+
+    def __enter__(self) -> Stream:
+        self._open_handle()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None and not self.closed:
+                self.synchronize()
+        finally:
+            self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"{len(self._keep)} calls not known to be finished"
+        return f"<Stream on device {self._device}, {state}>"
+
+
+def _blocking() -> bool:
+    """ACLNN_PY_BLOCKING=1: each call waits for its work, so that a fault is reported where it belongs."""
+    return os.environ.get("ACLNN_PY_BLOCKING", "") not in ("", "0")
+
+
+def _names(operators: list[str]) -> str:
+    return ", ".join(operators) or "nothing of this package"
+
+
+def _wait(handle: int | None, timeout: float | None) -> int:
+    """Synchronises in slices, so that a signal handler gets its turn. The status code of the last slice."""
+    end = None if timeout is None else time.monotonic() + max(timeout, 0.0)
+    if not acl.has("aclrtSynchronizeStreamWithTimeout"):
+        return _wait_by_query(handle, end)
+    while True:
+        left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
+        code: int = acl.aclrtSynchronizeStreamWithTimeout(handle, max(1, int(left * 1000)))
+        if code != STREAM_SYNC_TIMEOUT:
+            return code
+        if end is not None and time.monotonic() >= end:
+            return code
+        recent_message()  # a slice that ran out is no error
+
+
+def _wait_by_query(handle: int | None, end: float | None) -> int:
+    if end is not None:
+        status = ctypes.c_int()
+        while True:
+            code = acl.aclrtStreamQuery(handle, ctypes.byref(status))
+            if code or status.value == aclrtStreamStatus.ACL_STREAM_STATUS_COMPLETE:
+                break
+            if time.monotonic() >= end:
+                return STREAM_SYNC_TIMEOUT
+            time.sleep(0.001)
+    code = acl.aclrtSynchronizeStream(handle)
+    return int(code)
+
+
+def synchronize(timeout: float | None = None) -> None:
+    """Waits for every stream of this package on this thread's device. Errors: see `Stream.synchronize`."""
+    device = runtime.enter().device
+    end = None if timeout is None else time.monotonic() + timeout
+    for stream in list(runtime.live_streams):
+        if stream._device == device and not stream.closed and runtime.usable(stream._generation):
+            stream.synchronize(None if end is None else max(0.0, end - time.monotonic()))
+
+
+def current_stream() -> Stream:
+    """This thread's default stream on its current device; calls without `stream=` go there."""
+    return runtime.enter().stream

@@ -1,0 +1,23 @@
+// The AscendC API on the CPU: what a kernel includes, and nothing else of ours.
+#pragma once
+
+#include "atomic.h"
+#include "base.h"
+#include "cube_load.h"
+#include "cube_mmad.h"
+#include "data_copy.h"
+#include "data_copy_pad.h"
+#include "fixpipe.h"
+#include "float16.h"
+#include "kernel_macros.h"
+#include "pipe.h"
+#include "sync.h"
+#include "tensor.h"
+#include "vector_binary.h"
+#include "vector_broadcast.h"
+#include "vector_cast.h"
+#include "vector_mask.h"
+#include "vector_reduce.h"
+#include "vector_scalar.h"
+#include "vector_transpose.h"
+#include "vector_unary.h"

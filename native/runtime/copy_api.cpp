@@ -1,0 +1,303 @@
+#include <cstring>
+
+#include "acl/acl_rt.h"
+#include "runtime/allocator.h"
+#include "runtime/api.h"
+#include "runtime/context.h"
+#include "runtime/host_memory.h"
+#include "runtime/log.h"
+
+using aclemu::Api;
+using aclemu::Fail;
+using aclemu::FailNull;
+
+namespace aclemu {
+namespace {
+
+enum class Place { DEVICE, PINNED_HOST, HOST };
+
+const char *NameOf(Place place)
+{
+    return place == Place::DEVICE ? "device" : "host";
+}
+
+// Says where `bytes` from `address` lie. Fails if they are not all in one live allocation; what host memory the program
+// has from elsewhere is not known and not checked.
+aclError Locate(const char *parameter, const void *address, size_t bytes, Place *place)
+{
+    Allocation device;
+    const void *base = nullptr;
+    size_t size = 0;
+    if (FindAllocation(address, &device)) {
+        *place = Place::DEVICE;
+        base = device.base;
+        size = device.size;
+    } else if (InDeviceRange(address)) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%s %p is device memory that is not allocated; it may have been freed",
+                    parameter, address);
+    } else if (FindHost(address, &base, &size)) {
+        *place = Place::PINNED_HOST;
+    } else {
+        *place = Place::HOST;
+        return ACL_SUCCESS;
+    }
+    const size_t left = size - static_cast<size_t>(static_cast<const char *>(address) - static_cast<const char *>(base));
+    if (bytes > left) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "%zu bytes at %s %p go beyond its allocation of %zu bytes, of which %zu follow", bytes, parameter,
+                    address, size, left);
+    }
+    return ACL_SUCCESS;
+}
+
+struct Copy {
+    void *dst;
+    size_t dstPitch;
+    const void *src;
+    size_t srcPitch;
+    size_t width;
+    size_t height;
+
+    size_t DstSpan() const { return (height - 1) * dstPitch + width; }
+    size_t SrcSpan() const { return (height - 1) * srcPitch + width; }
+
+    void Run() const
+    {
+        for (size_t row = 0; row < height; ++row) {
+            std::memmove(static_cast<char *>(dst) + row * dstPitch, static_cast<const char *>(src) + row * srcPitch, width);
+        }
+    }
+};
+
+bool KindFits(aclrtMemcpyKind kind, bool toDevice, bool fromDevice)
+{
+    switch (kind) {
+        case ACL_MEMCPY_HOST_TO_HOST:
+            return !toDevice && !fromDevice;
+        case ACL_MEMCPY_HOST_TO_DEVICE:
+        case ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE:
+            return toDevice && !fromDevice;
+        case ACL_MEMCPY_DEVICE_TO_HOST:
+            return !toDevice && fromDevice;
+        case ACL_MEMCPY_DEVICE_TO_DEVICE:
+            return toDevice && fromDevice;
+        default:
+            return true;
+    }
+}
+
+aclError CheckKind(aclrtMemcpyKind kind)
+{
+    if (kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "parameter kind is %d; it must be from %d to %d", kind,
+                    ACL_MEMCPY_HOST_TO_HOST, ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE);
+    }
+    return ACL_SUCCESS;
+}
+
+// The direction follows from the addresses. A kind that says otherwise is an error of an asynchronous copy only.
+aclError CheckPlaces(const Copy &copy, aclrtMemcpyKind kind, bool async, bool *pageable)
+{
+    Place dst = Place::HOST;
+    Place src = Place::HOST;
+    aclError status = Locate("dst", copy.dst, copy.DstSpan(), &dst);
+    if (status == ACL_SUCCESS) {
+        status = Locate("src", copy.src, copy.SrcSpan(), &src);
+    }
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    *pageable = dst == Place::HOST || src == Place::HOST;
+    if (KindFits(kind, dst == Place::DEVICE, src == Place::DEVICE)) {
+        return ACL_SUCCESS;
+    }
+    if (async) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter kind is %d, but dst %p is %s memory and src %p is %s memory",
+                    kind, copy.dst, NameOf(dst), copy.src, NameOf(src));
+    }
+    if (LogEnabled(LogLevel::WARNING)) {
+        WriteLog(LogLevel::WARNING, "RUNTIME",
+                 "memcpy kind " + std::to_string(kind) + " contradicts the addresses: " + NameOf(src) + " to " +
+                     NameOf(dst) + " is copied");
+    }
+    return ACL_SUCCESS;
+}
+
+aclError RunNow(const Copy &copy, aclrtMemcpyKind kind)
+{
+    if (RequireContext() == nullptr) {
+        return ACL_ERROR_RT_CONTEXT_NULL;
+    }
+    bool pageable = false;
+    const aclError status = CheckPlaces(copy, kind, false, &pageable);
+    if (status == ACL_SUCCESS) {
+        copy.Run();
+    }
+    return status;
+}
+
+aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
+{
+    aclError status = ACL_SUCCESS;
+    const auto stream = RequireStream(handle, &status);
+    if (stream == nullptr) {
+        return status;
+    }
+    bool pageable = false;
+    status = CheckPlaces(copy, kind, true, &pageable);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    uint64_t number = 0;
+    status = PushTo(*stream, {"memcpy", [copy] { copy.Run(); return TaskResult(); }, false}, &number);
+    // Memory that is not page-locked may go away when the call returns, so the copy keeps its place in the stream but is
+    // waited for.
+    if (status == ACL_SUCCESS && pageable) {
+        stream->queue->Wait(number, -1);
+    }
+    return status;
+}
+
+aclError CheckCount(const char *limitName, size_t limit, size_t count)
+{
+    if (count > limit) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter count is %zu; it must not exceed %s, which is %zu", count,
+                    limitName, limit);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError CheckCopy(const void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
+{
+    if (dst == nullptr) {
+        return FailNull("dst");
+    }
+    if (src == nullptr) {
+        return FailNull("src");
+    }
+    const aclError status = CheckKind(kind);
+    return status != ACL_SUCCESS ? status : CheckCount("destMax", destMax, count);
+}
+
+aclError CheckCopy2d(const Copy &copy, aclrtMemcpyKind kind, bool deviceToDevice)
+{
+    if (copy.dst == nullptr) {
+        return FailNull("dst");
+    }
+    if (copy.src == nullptr) {
+        return FailNull("src");
+    }
+    if (copy.width > copy.dstPitch || copy.width > copy.srcPitch) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "parameter width is %zu; it must not exceed dpitch %zu and spitch %zu",
+                    copy.width, copy.dstPitch, copy.srcPitch);
+    }
+    const bool known = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_HOST ||
+                       kind == ACL_MEMCPY_DEFAULT || (deviceToDevice && kind == ACL_MEMCPY_DEVICE_TO_DEVICE);
+    if (!known) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "parameter kind is %d; a two-dimensional copy takes host to device, device to host%s or default",
+                    kind, deviceToDevice ? ", device to device" : "");
+    }
+    return ACL_SUCCESS;
+}
+
+aclError CheckSet(const void *devPtr, size_t maxCount, size_t count)
+{
+    if (devPtr == nullptr) {
+        return FailNull("devPtr");
+    }
+    aclError status = CheckCount("maxCount", maxCount, count);
+    Place place = Place::HOST;
+    if (status == ACL_SUCCESS) {
+        status = Locate("devPtr", devPtr, count, &place);
+    }
+    if (status == ACL_SUCCESS && place == Place::HOST) {
+        status = Fail(ACL_ERROR_RT_PARAM_INVALID, "devPtr %p was not allocated by aclrtMalloc or aclrtMallocHost", devPtr);
+    }
+    return status;
+}
+
+} // namespace
+} // namespace aclemu
+
+aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
+{
+    return Api("aclrtMemcpy", [=]() -> aclError {
+        if (count == 0) {
+            return ACL_SUCCESS;
+        }
+        const aclError status = aclemu::CheckCopy(dst, destMax, src, count, kind);
+        return status != ACL_SUCCESS ? status : aclemu::RunNow({dst, 0, src, 0, count, 1}, kind);
+    });
+}
+
+aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                          aclrtStream stream)
+{
+    return Api("aclrtMemcpyAsync", [=]() -> aclError {
+        if (count == 0) {
+            return ACL_SUCCESS;
+        }
+        const aclError status = aclemu::CheckCopy(dst, destMax, src, count, kind);
+        return status != ACL_SUCCESS ? status : aclemu::RunOn(stream, {dst, 0, src, 0, count, 1}, kind);
+    });
+}
+
+aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+                       aclrtMemcpyKind kind)
+{
+    return Api("aclrtMemcpy2d", [=]() -> aclError {
+        if (width == 0 || height == 0) {
+            return ACL_SUCCESS;
+        }
+        const aclemu::Copy copy = {dst, dpitch, src, spitch, width, height};
+        const aclError status = aclemu::CheckCopy2d(copy, kind, false);
+        return status != ACL_SUCCESS ? status : aclemu::RunNow(copy, kind);
+    });
+}
+
+aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+                            aclrtMemcpyKind kind, aclrtStream stream)
+{
+    return Api("aclrtMemcpy2dAsync", [=]() -> aclError {
+        if (width == 0 || height == 0) {
+            return ACL_SUCCESS;
+        }
+        const aclemu::Copy copy = {dst, dpitch, src, spitch, width, height};
+        const aclError status = aclemu::CheckCopy2d(copy, kind, true);
+        return status != ACL_SUCCESS ? status : aclemu::RunOn(stream, copy, kind);
+    });
+}
+
+aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
+{
+    return Api("aclrtMemset", [=]() -> aclError {
+        if (count == 0) {
+            return ACL_SUCCESS;
+        }
+        if (aclemu::RequireContext() == nullptr) {
+            return ACL_ERROR_RT_CONTEXT_NULL;
+        }
+        const aclError status = aclemu::CheckSet(devPtr, maxCount, count);
+        if (status == ACL_SUCCESS) {
+            std::memset(devPtr, value, count);
+        }
+        return status;
+    });
+}
+
+aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
+{
+    return Api("aclrtMemsetAsync", [=]() -> aclError {
+        if (count == 0) {
+            return ACL_SUCCESS;
+        }
+        const aclError status = aclemu::CheckSet(devPtr, maxCount, count);
+        if (status != ACL_SUCCESS) {
+            return status;
+        }
+        return aclemu::Enqueue(stream, "memset", [=] {
+            std::memset(devPtr, value, count);
+            return aclemu::TaskResult();
+        });
+    });
+}

@@ -1,0 +1,24 @@
+// Pending error messages of a thread and how CANN lays them out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace aclemu {
+
+struct Message {
+    std::string code;  // "EE1001"
+    std::string title; // "Invalid_Argument"
+    std::string text;
+    std::string time;
+    std::string cause;    // "" leaves the line out, as for solution
+    std::string solution;
+};
+
+// As ReportError, with the lines that say why it may have happened and what to do.
+void ReportMessage(Message message);
+
+// The whole text for `messages` (not empty), in the layout of release 9 or, if `older`, of 8 and before.
+std::string LayOut(const std::vector<Message> &messages, bool older);
+
+} // namespace aclemu

@@ -1,0 +1,19 @@
+// What the emulator knows of a device address.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/export.h"
+
+namespace aclemu {
+
+struct Allocation {
+    const void *base = nullptr;
+    size_t size = 0; // bytes the caller asked for
+    int device = 0;
+};
+
+// Finds the live device allocation that holds `address`. Inner addresses count. False if there is none.
+ACLEMU_API bool FindAllocation(const void *address, Allocation *found);
+
+} // namespace aclemu

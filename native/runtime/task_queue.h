@@ -1,0 +1,67 @@
+// A stream's queue and the thread that works on it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/stream.h"
+
+namespace aclemu {
+
+class TaskQueue : public std::enable_shared_from_this<TaskQueue> {
+public:
+    // `delayed`: tasks run only once something waits for them.
+    explicit TaskQueue(bool delayed) : limit_(delayed ? 0 : UINT64_MAX) {}
+
+    struct Task {
+        std::string name;
+        std::function<TaskResult()> run;
+        bool always = false; // runs even when the tasks around it are dropped, because others wait for it
+    };
+
+    // Appends and returns the task's number, counted from 1; 0 if the queue is closed. Throws std::system_error if no
+    // thread can be started.
+    uint64_t Push(Task task);
+
+    uint64_t Last();               // number of the last task pushed
+    void Demand(uint64_t number);  // lets a delayed queue run up to this task
+    bool Idle();                   // everything pushed is done; also demands it
+
+    // Waits until the task is done. False if `timeoutMs` passes first; negative waits for ever.
+    bool Wait(uint64_t number, int64_t timeoutMs);
+
+    TaskResult FirstFault();       // of the tasks done so far
+    void StopOnFault(bool stop);   // later tasks are dropped after a fault
+
+    // No more tasks. The worker ends when the queue is empty; with `drop` what has not started is left out.
+    void Close(bool drop);
+
+private:
+    void Start();
+    void Work();
+    TaskResult Run(const Task &task) const;
+    bool Ready() const { return !tasks_.empty() && started_ < limit_; }
+
+    std::mutex mutex_;
+    std::condition_variable work_;
+    std::condition_variable done_;
+    std::deque<Task> tasks_;
+    uint64_t pushed_ = 0;
+    uint64_t started_ = 0;
+    uint64_t finished_ = 0;
+    uint64_t limit_;
+    bool running_ = false; // a worker exists
+    bool asleep_ = false;  // and waits for work
+    unsigned waiting_ = 0; // threads in Wait or Push
+    bool closed_ = false;
+    bool drop_ = false;
+    bool stopOnFault_ = false;
+    TaskResult fault_;
+};
+
+} // namespace aclemu

@@ -1,0 +1,37 @@
+"""The checks of this folder run in an interpreter of their own, with ASCEND_HOME_PATH at the stub (test_stub.py)."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import aclnn_py as aclnn
+import pytest
+
+
+class Stub:
+    """What the stub saw."""
+
+    def __init__(self) -> None:
+        root = Path(os.environ["ASCEND_HOME_PATH"]) / "lib64"
+        self._runtime = ctypes.CDLL(str(root / "libascendcl.so"))
+        self._runtime.stubLive.argtypes, self._runtime.stubLive.restype = [ctypes.c_char_p], ctypes.c_long
+        self._operators = ctypes.CDLL(str(root / "libopapi.so"))
+        self._operators.stubRecord.restype = ctypes.c_char_p
+
+    def live(self, kind: str) -> int:
+        """Objects of a kind made and not yet destroyed."""
+        return int(self._runtime.stubLive(kind.encode()))
+
+    def record(self) -> Any:
+        """The arguments of the last aclnnStubRecord, as C received them."""
+        return json.loads(self._operators.stubRecord())
+
+
+@pytest.fixture(scope="session")
+def stub() -> Stub:
+    aclnn.Device.current()
+    return Stub()

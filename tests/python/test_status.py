@@ -1,0 +1,111 @@
+"""explain(), the exception classes and their text."""
+
+from __future__ import annotations
+
+import pickle
+
+import aclnn_py as aclnn
+import pytest
+from aclnn_py.status import Argument, exception_class
+
+
+@pytest.mark.parametrize("what", [161002, "161002", " 0x274ea ", "ACLNN_ERR_PARAM_INVALID", "aclnn_err_param_invalid"])
+def test_explain_takes_numbers_and_names(what: int | str) -> None:
+    status = aclnn.explain(what)
+    assert (status.code, status.name) == (161002, "ACLNN_ERR_PARAM_INVALID")
+    assert "161002 ACLNN_ERR_PARAM_INVALID" in str(status)
+
+
+def test_explain_of_a_code_with_two_names() -> None:
+    assert aclnn.explain("ACLNN_ERR_INNER_KEY_CONFLICT") == aclnn.explain(561105)
+
+
+def test_explain_of_an_unknown_code_reads_its_digits() -> None:
+    status = aclnn.explain(207999)
+    assert status.name == "" and status.layer == "runtime" and "resource" in status.meaning
+    assert aclnn.explain(7).layer == "unknown"
+
+
+@pytest.mark.parametrize("what", ["", "no such name", "12.5"])
+def test_explain_refuses_other_text(what: str) -> None:
+    with pytest.raises(ValueError, match="neither a status code nor"):
+        aclnn.explain(what)
+
+
+def test_explain_refuses_other_kinds() -> None:
+    with pytest.raises(TypeError):
+        aclnn.explain(1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (561103, "kernel package"),
+        (561002, "ASCEND_CUSTOM_OPP_PATH"),
+        (507015, "illegal address"),
+        (507035, "illegal address"),
+        (107002, "aclrtSetDevice"),
+        (107001, "ASCEND_RT_VISIBLE_DEVICES"),
+        (561112, "package"),
+        (561003, "kernel"),
+        (561107, "ASCEND_OPP_PATH"),
+        (107027, "capture"),
+    ],
+)
+def test_explain_says_what_people_needed_to_hear(code: int, words: str) -> None:
+    assert words in str(aclnn.explain(code))
+
+
+def test_timeouts_are_told_apart() -> None:
+    assert len({str(aclnn.explain(c)).split("\n", 1)[1] for c in (507014, 507034, 507048, 507046)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "operator", "expected"),
+    [
+        (161001, True, aclnn.AclnnParameterError),
+        (161002, False, aclnn.AclnnParameterError),
+        (361001, True, aclnn.AclnnRuntimeError),
+        (561103, True, aclnn.AclnnInnerError),
+        (207001, False, aclnn.OutOfDeviceMemory),
+        (507046, False, aclnn.StreamTimeout),
+        (507015, False, aclnn.DeviceFault),
+        (507035, True, aclnn.DeviceFault),
+        (107002, False, aclnn.AclRuntimeError),
+        (107002, True, aclnn.AclnnError),
+    ],
+)
+def test_class_of_a_code(code: int, operator: bool, expected: type) -> None:
+    assert exception_class(code, operator) is expected
+    assert issubclass(expected, aclnn.AclError)
+
+
+def sample() -> aclnn.AclError:
+    arguments = (Argument("x", "FLOAT16  [2, 3]  contiguous  ND"), Argument("hcMult", "int 5"))
+    return aclnn.AclnnParameterError(161002, "aclnnFoo", 1, "EZ1001: hcMult must be 4, got 5", arguments, "served by a")
+
+
+def test_text_holds_everything() -> None:
+    text = str(sample())
+    for part in (
+        "aclnnFoo (phase 1, GetWorkspaceSize) returned 161002 ACLNN_ERR_PARAM_INVALID",
+        "EZ1001: hcMult must be 4, got 5",
+        "served by a",
+        "x       FLOAT16  [2, 3]  contiguous  ND",
+        "usual cause:",
+        "to do:",
+    ):
+        assert part in text
+
+
+def test_exceptions_pickle() -> None:
+    error = sample()
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == str(error)
+    assert (copy.code, copy.op, copy.phase, copy.arguments) == (161002, "aclnnFoo", 1, error.arguments)
+    missing = pickle.loads(pickle.dumps(aclnn.LibraryNotFound("looked in /a")))
+    assert type(missing) is aclnn.LibraryNotFound and str(missing) == "looked in /a"
+
+
+def test_text_of_an_unknown_code() -> None:
+    assert "returned 999999 (not a known code)" in str(aclnn.AclRuntimeError(999999, "aclrtFoo"))
