@@ -1,5 +1,4 @@
-"""aclnn_py: call CANN's aclnn operators from Python, on an NPU or on the CPU emulator that comes with the
-package.
+"""Call CANN's aclnn operators from Python, on an NPU or on the CPU emulator that comes with the package.
 
     import aclnn_py as aclnn
 

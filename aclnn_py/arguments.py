@@ -1,5 +1,4 @@
-"""C arguments that are objects besides tensors: scalars, arrays and lists, each destroyed with its Python
-object."""
+"""C objects that are arguments besides tensors: scalars, arrays, lists. Each goes with its Python object."""
 
 from __future__ import annotations
 
@@ -61,9 +60,11 @@ class _Owned:
 
 
 class Scalar(_Owned):
-    """An aclScalar. Without `dtype`: bool -> BOOL, int -> INT64, float -> DOUBLE, complex -> COMPLEX128, and
-    a NumPy scalar or 0-d array keeps its own dtype. The value must fit the dtype exactly where that is an
-    integer or bool."""
+    """An aclScalar made from one number.
+
+    Without `dtype`: bool -> BOOL, int -> INT64, float -> DOUBLE, complex -> COMPLEX128, and a NumPy scalar or
+    0-d array keeps its own dtype. TypeError for other things, OverflowError for an integer outside the dtype.
+    """
 
     __slots__ = ("_scalar", "dtype")
     _scalar: int

@@ -63,8 +63,7 @@ def close_names(operator: str, root: Path) -> list[str]:
 
 
 def find(operator: str, root: Path) -> Prototype | None:
-    """The operator's prototype from its header, or None if no header declares it. PrototypeError if
-    unreadable."""
+    """The operator's prototype from its header, None if no header has it. PrototypeError if unreadable."""
     header = find_header(operator, root)
     if header is None:
         return None

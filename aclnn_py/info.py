@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import dtypes, libraries, roots, runtime
+from . import dtypes, libraries, runtime
 from ._version import __version__
 from .abi import acl
 from .status import check
@@ -68,7 +68,7 @@ def info() -> Info:
         "numpy": np.__version__,
         "ml_dtypes": getattr(dtypes.ml_dtypes, "__version__", "not installed"),
     }
-    backend = "emulator" if root == roots.EMULATOR_ROOT else "cann"
+    backend = "emulator" if libraries.is_emulator(root) else "cann"
     return Info(
         backend, root, tuple(libraries.opened()), soc.decode() if soc else "unknown", devices, versions
     )

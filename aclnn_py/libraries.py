@@ -88,8 +88,7 @@ def _core_paths(root: Path) -> dict[str, list[Path]]:
 
 
 def root() -> Path:
-    """The root in use. The first call chooses it and opens its core libraries. LibraryNotFound if none can
-    be."""
+    """The root in use: the first call chooses it and opens its core libraries. LibraryNotFound if none."""
     global _root
     if _root is not None:
         return _root
@@ -113,15 +112,16 @@ def root() -> Path:
 
 
 def _announce(chosen: Path) -> None:
-    if chosen == roots.EMULATOR_ROOT:
-        _log.info("using the CPU emulator in %s", chosen)
-    else:
-        _log.info("using the libraries of %s", chosen)
+    _log.info("using %s of %s", "the CPU emulator" if is_emulator(chosen) else "the libraries", chosen)
+
+
+def is_emulator(chosen: Path) -> bool:
+    """For people's eyes only: whether the opened root is an emulator, which exports controls of its own."""
+    return hasattr(_open(_core_paths(chosen)["runtime"][0], chosen), "aclemuLiveObjects")
 
 
 def is_available() -> bool:
-    """Whether a root with the core libraries exists (CANN or the emulator). Looks at files only; opens
-    nothing."""
+    """Whether there is a root with the core libraries (CANN or the emulator). Opens nothing."""
     try:
         return bool(roots.candidates())
     except LibraryNotFound:
@@ -129,8 +129,7 @@ def is_available() -> bool:
 
 
 def core_function(library: str, name: str) -> Any:
-    """A fresh ctypes function of a core library ("runtime" or "nnopbase"). LibraryNotFound if it lacks the
-    symbol."""
+    """A fresh ctypes function of a core library, "runtime" or "nnopbase". May raise LibraryNotFound."""
     here = root()
     paths = _core_paths(here)[library]
     for path in paths:
@@ -143,8 +142,7 @@ def core_function(library: str, name: str) -> Any:
 
 
 def open_operator_libraries() -> list[tuple[Path, ctypes.CDLL]]:
-    """The operator libraries with their paths, in the order in which a symbol is looked up, each opened if
-    need be."""
+    """The operator libraries with their paths, opened, in the order in which symbols are looked up."""
     here = root()
     custom, built_in = roots.custom_libraries(), roots.operator_libraries(here)
     if custom and os.environ.get("ACLNN_PY_RTLD_GLOBAL", "") == "1":
@@ -201,8 +199,7 @@ class _DlInfo(ctypes.Structure):
 
 
 def _file_of(function: Any, asked: Path) -> Path:
-    """The file a function really lives in: a look-up in one library also finds those of the libraries it
-    needs."""
+    """The file a function is in: a look-up in one library also finds what the libraries it needs have."""
     try:
         dladdr = ctypes.CDLL(None)["dladdr"]
     except AttributeError:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import time
 
 import numpy as np
 
 from . import runtime
 from .abi import acl
 from .enums import aclrtMemcpyKind, aclrtMemMallocPolicy
-from .status import OUT_OF_MEMORY, check, recent_message
+from .status import OUT_OF_MEMORY, AclRuntimeError, check, recent_message
 
 
 class DeviceBuffer:
-    """A block of device memory, freed when the last reference goes. Streams hold one while they still need
-    it.
+    """A block of device memory, freed when the last reference goes. Streams hold it while they need it.
 
-    `address` is None for a buffer of 0 bytes. Errors: OutOfDeviceMemory, after one retry with the workspaces
-    released.
+    `address` is None for a buffer of 0 bytes. Errors: OutOfDeviceMemory, after a retry without workspaces.
     """
 
     __slots__ = ("__weakref__", "_generation", "address", "device", "nbytes")
@@ -29,17 +28,23 @@ class DeviceBuffer:
         self._generation = runtime.generation()
         if nbytes:
             self.address = _allocate(nbytes)
+            runtime.live_buffers.add(self)
 
     def alive(self) -> bool:
         """False once ACL was finalized (or the process forked) after the buffer was made."""
         return runtime.usable(self._generation)
 
+    def free(self) -> None:
+        """Frees the memory; its device must be current."""
+        address, self.address = self.address, None
+        if address is not None:
+            acl.aclrtFree(address)
+
     def __del__(self) -> None:
         try:
-            address, self.address = self.address, None
-            if address is not None and self.alive():
+            if self.address is not None and self.alive():
                 with runtime.on_device(self.device):
-                    acl.aclrtFree(address)
+                    self.free()
         except Exception:  # nobody is there to hear it, and at interpreter exit half the module may be gone
             pass
 
@@ -53,12 +58,18 @@ def _allocate(nbytes: int) -> int:
     code = acl.aclrtMalloc(ctypes.byref(address), nbytes, policy)
     if code in OUT_OF_MEMORY:
         recent_message()
-        for stream in list(runtime.live_streams):
+        for stream in runtime.live_streams:
             stream.release_workspace()
         code = acl.aclrtMalloc(ctypes.byref(address), nbytes, policy)
     check(code, f"aclrtMalloc({nbytes} bytes)")
     assert address.value is not None
     return address.value
+
+
+def _address(buffer: DeviceBuffer) -> int:
+    if buffer.address is None:
+        raise ValueError("the memory of this tensor went when ACL was finalized")
+    return buffer.address
 
 
 def _copy(target: int, source: int, nbytes: int, kind: aclrtMemcpyKind) -> None:
@@ -68,38 +79,34 @@ def _copy(target: int, source: int, nbytes: int, kind: aclrtMemcpyKind) -> None:
 def upload(buffer: DeviceBuffer, offset: int, array: np.ndarray) -> None:
     """Copies a dense array into the buffer at a byte offset; returns when the array may be changed again."""
     if array.nbytes:
-        assert buffer.address is not None
         with runtime.on_device(buffer.device):
-            _copy(
-                buffer.address + offset,
-                array.ctypes.data,
-                array.nbytes,
-                aclrtMemcpyKind.ACL_MEMCPY_HOST_TO_DEVICE,
-            )
+            kind = aclrtMemcpyKind.ACL_MEMCPY_HOST_TO_DEVICE
+            _copy(_address(buffer) + offset, array.ctypes.data, array.nbytes, kind)
 
 
 def download(array: np.ndarray, buffer: DeviceBuffer, offset: int) -> None:
     """Fills a dense array from the buffer at a byte offset. Does not wait for any stream."""
     if array.nbytes:
-        assert buffer.address is not None
         with runtime.on_device(buffer.device):
-            _copy(
-                array.ctypes.data,
-                buffer.address + offset,
-                array.nbytes,
-                aclrtMemcpyKind.ACL_MEMCPY_DEVICE_TO_HOST,
-            )
+            kind = aclrtMemcpyKind.ACL_MEMCPY_DEVICE_TO_HOST
+            _copy(array.ctypes.data, _address(buffer) + offset, array.nbytes, kind)
 
 
 def clear(buffer: DeviceBuffer) -> None:
     """Fills the buffer with zero bytes."""
     if buffer.nbytes:
         with runtime.on_device(buffer.device):
-            check(acl.aclrtMemset(buffer.address, buffer.nbytes, 0, buffer.nbytes), "aclrtMemset")
+            check(acl.aclrtMemset(_address(buffer), buffer.nbytes, 0, buffer.nbytes), "aclrtMemset")
 
 
 def wait_for_users(buffer: DeviceBuffer) -> None:
     """Waits for every stream with unfinished work on the buffer."""
-    for stream in list(runtime.live_streams):
-        if stream.uses(buffer):
-            stream.synchronize()
+    for stream in runtime.live_streams:
+        while stream.uses(buffer):
+            try:
+                stream.synchronize()
+                break
+            except (ValueError, AclRuntimeError):
+                if not stream.closed:
+                    raise
+                time.sleep(0.001)  # another thread is destroying it, which waits for the work too

@@ -139,6 +139,8 @@ def _choose(stream: Any) -> tuple[runtime.ThreadState, Stream]:
     """The slow way to thread and stream: first use in this thread, or something wrong with the stream."""
     thread = runtime.enter()
     if stream is None:
+        if thread.stream.closed:
+            thread.empty("stream")
         return thread, thread.stream
     if not isinstance(stream, Stream):
         raise TypeError(f"stream must be an aclnn.Stream or None, got {shown(stream)}")

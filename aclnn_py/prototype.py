@@ -155,7 +155,7 @@ def parse_at(text: str, start: int, name: str, where: str) -> Prototype:
 
 
 def _with_const_outputs(parameters: list[Parameter]) -> list[Parameter]:
-    """Generated operators declare outputs const too. Told by position and name: the last ones, named out or xOut."""
+    """Generated operators declare outputs const too; told by place and name: the last ones, out or ...Out."""
     found = list(parameters)
     for i in reversed(range(len(found))):
         parameter = found[i]

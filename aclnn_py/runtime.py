@@ -16,14 +16,16 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .abi import acl
 from .status import check, recent_message
 
 if TYPE_CHECKING:
+    from .memory import DeviceBuffer
     from .stream import Stream
 
+T = TypeVar("T")
 _REPEAT_INITIALIZE = 100002
 
 
@@ -42,11 +44,27 @@ class _Process:
     devices_set: Counter[int] = Counter()
 
 
+class _Live(Generic[T]):
+    """Objects that are alive, held weakly. Unlike a WeakSet, safe to walk while other threads add to it."""
+
+    def __init__(self) -> None:
+        self._references: dict[int, weakref.ref[T]] = {}
+
+    def add(self, item: T) -> None:
+        key = id(item)
+        self._references[key] = weakref.ref(item, lambda _: self._references.pop(key, None))
+
+    def __iter__(self) -> Iterator[T]:
+        found = [reference() for reference in list(self._references.values())]
+        return iter([item for item in found if item is not None])
+
+
 _process = _Process()
 _lock = threading.RLock()
 local = threading.local()
-live_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-_live_states: weakref.WeakSet[ThreadState] = weakref.WeakSet()
+live_streams: _Live[Stream] = _Live()
+live_buffers: _Live[DeviceBuffer] = _Live()
+_live_states: _Live[ThreadState] = _Live()
 
 
 class ThreadState:
@@ -85,7 +103,7 @@ class ThreadState:
         from .stream import Stream
 
         found = self.streams.get(self.device)
-        if found is None:
+        if found is None or found.closed:
             found = self.streams[self.device] = Stream()
         self.stream = found
         return found
@@ -100,8 +118,7 @@ class ThreadState:
 
 
 def enter() -> ThreadState:
-    """This thread's state, with ACL up and the thread's device set. Every entry to the API comes through
-    here."""
+    """This thread's state, with ACL up and the thread's device set. Every use of the API comes through."""
     state: ThreadState | None = getattr(local, "state", None)
     if state is not None and state.generation == _process.generation:
         return state
@@ -114,12 +131,16 @@ def _enter_slowly(state: ThreadState | None, wanted: int | None = None) -> Threa
         if not _process.initialised:
             _initialise()
             _process.implicit = True
-        device = wanted
+        device = _adopted_device() if wanted is None and state is None else None
         if device is None:
-            device = _adopted_device() if state is None else state.device  # as before ACL ended and started again
-        if device is None:
-            device = _process.default_device or 0
-        ...
+            if wanted is None:  # a thread keeps its device when ACL ended and started again
+                wanted = (_process.default_device or 0) if state is None else state.device
+            device = _set_device(wanted)
+        if state is None:
+            state = ThreadState()
+            _live_states.add(state)
+        state.empty("stream")
+        state.device = device
         state.generation = _process.generation
     local.state = state
     return state
@@ -175,10 +196,15 @@ def _initialise() -> None:
 
 def _finalise() -> None:
     """Ends everything of this generation. Errors are of no use to anybody here, so they are dropped."""
-    for stream in list(live_streams):
-        stream.close()
-    _process.generation += 1
-    for state in list(_live_states):
+    _process.generation += 1  # first, so that no other thread takes a stream that is about to go
+    buffers = list(live_buffers)  # held while the streams, which hold some of them, go
+    for stream in live_streams:
+        if _try_device(stream._device):
+            stream._destroy()
+    for buffer in buffers:
+        if _try_device(buffer.device):
+            buffer.free()
+    for state in _live_states:
         state.empty("stream", "size_ref")
         state.streams.clear()
     for device, times in _process.devices_set.items():
@@ -194,11 +220,16 @@ def _finalise() -> None:
     _process.finalized_before = True
 
 
+def _try_device(device: int) -> bool:
+    fine = bool(acl.aclrtSetDevice(device) == 0)
+    _process.devices_set[device] += fine
+    return fine
+
+
 class Runtime:
     """Keeps ACL up for a block: `with aclnn.Runtime(): ...`. Blocks nest; the outermost ends ACL.
 
-    Only needed to end ACL before the interpreter does. If ACL was already in use outside any block, it stays
-    up.
+    Only needed to end ACL before the interpreter does. ACL that was in use outside any block stays up.
     """
 
     def __enter__(self) -> Runtime:
@@ -218,10 +249,10 @@ class Runtime:
 
 @atexit.register
 def _at_exit() -> None:
+    _process.exiting = True
     if _process.initialised and not _process.forked:
         with _lock:
             _finalise()
-    _process.exiting = True
 
 
 def _after_fork() -> None:
@@ -230,9 +261,9 @@ def _after_fork() -> None:
     if _process.initialised:
         _process.forked = True
         _process.generation += 1
-        for state in list(_live_states):
+        for state in _live_states:
             state.empty("stream", "size_ref")
-        for stream in list(live_streams):
+        for stream in live_streams:
             stream._abandon()
 
 

@@ -48,7 +48,7 @@ class Stream:
         self._generation = state.generation
         self._keep: deque[tuple[Any, ...]] = deque()  # one entry per call: operator, then the buffers it uses
         self._passed = 0  # entries dropped so far
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._workspace: DeviceBuffer | None = None
         self._limit = 1 if _blocking() else _LOOK_EVERY
         handle = ctypes.c_void_p()
@@ -72,8 +72,7 @@ class Stream:
         return self._handle
 
     def workspace(self, nbytes: int) -> DeviceBuffer:
-        """Device memory of at least `nbytes` for work put on this stream next. Hold it until that is
-        launched."""
+        """Device memory of at least `nbytes` for the next work on this stream. Hold it until the launch."""
         held = self._workspace
         if held is None or held.nbytes < nbytes:
             del held
@@ -86,28 +85,34 @@ class Stream:
     def release_workspace(self) -> None:
         """Gives the workspace back as soon as the stream passed the calls that use it."""
         self._workspace = None
+        if not self.closed:
+            self._drop_finished()
 
     def uses(self, buffer: DeviceBuffer) -> bool:
         """Whether a call that may not be finished uses the buffer."""
-        with self._lock:
-            return any(
-                item is buffer or (item.__class__ is tuple and any(part is buffer for part in item))
-                for entry in self._keep
-                for item in entry
-            )
+        return any(
+            item is buffer or (item.__class__ is tuple and any(part is buffer for part in item))
+            for entry in list(self._keep)
+            for item in entry
+        )
 
     def settle(self) -> None:
         """Drops what finished calls kept alive. Called every so many calls; waits only at the limit."""
         if _blocking():
             self.synchronize()
             return
-        with self._lock:
-            target = self._passed + len(self._keep)
-        if self._is_idle():
-            self._drop(target)
-        elif len(self._keep) >= _MOST_IN_FLIGHT:
+        if not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT:
             self.synchronize()
         self._limit = len(self._keep) + _LOOK_EVERY
+
+    def _drop_finished(self) -> bool:
+        """If the stream is idle, drops what the calls so far kept alive."""
+        with self._lock:
+            target = self._passed + len(self._keep)
+        idle = self._is_idle()
+        if idle:
+            self._drop(target)
+        return idle
 
     def _is_idle(self) -> bool:
         status = ctypes.c_int(aclrtStreamStatus.ACL_STREAM_STATUS_NOT_READY)
@@ -119,9 +124,10 @@ class Stream:
         return status.value == aclrtStreamStatus.ACL_STREAM_STATUS_COMPLETE
 
     def _drop(self, target: int) -> None:
+        dropped = []  # let go outside the lock: freeing runs code that may come back here
         with self._lock:
             while self._passed < target:
-                self._keep.popleft()
+                dropped.append(self._keep.popleft())
                 self._passed += 1
 
     def synchronize(self, timeout: float | None = None) -> None:
@@ -145,24 +151,33 @@ class Stream:
 
     def close(self) -> None:
         """Waits for the work and destroys the stream. Closing twice is fine."""
+        if self.closed:
+            return
+        if runtime.usable(self._generation):
+            with runtime.on_device(self._device):
+                self._destroy()
+        else:
+            self._abandon()
+
+    def _destroy(self) -> None:
+        """Destroys the stream, whose device is current."""
         try:
             handle = self._handle
             del self._handle
         except AttributeError:
             return
-        if runtime.usable(self._generation):
-            with runtime.on_device(self._device):
-                if acl.aclrtDestroyStream(handle):
-                    recent_message()
+        if acl.aclrtDestroyStream(handle):
+            recent_message()
         self._drop(self._passed + len(self._keep))
         self._workspace = None
 
     def _abandon(self) -> None:
-        """In a forked child: the handle is the parent's, so it is neither used nor destroyed."""
+        """Forgets a handle that is dead already, or that belongs to the parent of this process."""
         try:
             del self._handle
         except AttributeError:
             pass
+        self._keep.clear()
 
     def __del__(self) -> None:
         try:
@@ -228,7 +243,7 @@ def synchronize(timeout: float | None = None) -> None:
     """Waits for every stream of this package on this thread's device. Errors: see `Stream.synchronize`."""
     device = runtime.enter().device
     end = None if timeout is None else time.monotonic() + timeout
-    for stream in list(runtime.live_streams):
+    for stream in runtime.live_streams:
         if stream._device == device and not stream.closed and runtime.usable(stream._generation):
             stream.synchronize(None if end is None else max(0.0, end - time.monotonic()))
 

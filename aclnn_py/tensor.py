@@ -29,8 +29,7 @@ class Tensor:
     second `close()` is then a ValueError.
     """
 
-    # _tensor is the aclTensor*. The slot is empty once the tensor is closed, so that a call cannot pass it
-    # on.
+    # _tensor is the aclTensor*. The slot is empty once the tensor is closed, so that no call can pass it on.
     __slots__ = ("__weakref__", "_buffer", "_storage_shape", "_tensor", "_view", "dtype", "format")
     _tensor: int
     _buffer: DeviceBuffer

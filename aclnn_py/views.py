@@ -20,8 +20,7 @@ class View(NamedTuple):
 
     @property
     def is_contiguous(self) -> bool:
-        """Row-major without gaps. Views of 0 or 1 elements are; strides of dimensions of length 1 do not
-        count."""
+        """Row-major without gaps. Strides of axes of length 1 do not count, nor any of 0 or 1 elements."""
         if self.size <= 1:
             return True
         expected = 1

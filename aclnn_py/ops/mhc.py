@@ -68,7 +68,7 @@ def mhc_pre_sinkhorn(
         h_res=empty((*tokens, n * n)),
     )
     if need_backward:
-        slots = 2 * max(int(num_iters), 0)
+        slots = 2 * max(num_iters, 0) if isinstance(num_iters, int) else 0  # the call refuses other kinds
         result = result._replace(
             h_pre=empty((*tokens, n)),
             hc_before_norm=empty((*tokens, n * n + 2 * n)),

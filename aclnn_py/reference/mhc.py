@@ -158,9 +158,10 @@ def mhc_pre_sinkhorn(
 
 def _sigmoid(z: Array) -> Array:
     # No clipping: exp overflows to infinity below about -88.7 and the quotient is then exactly 0.
-    return 1 / (1 + np.exp(-z))
+    result: Array = 1 / (1 + np.exp(-z))
+    return result
 
 
 def _truncate_hf32(a: Array) -> Array:
-    bits = np.ascontiguousarray(a, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
+    bits: Array = np.ascontiguousarray(a, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)
     return bits.view(np.float32)

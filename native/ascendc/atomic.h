@@ -68,8 +68,8 @@ __attribute__((noinline)) void CombineGlobal(T *dst, const T *src, uint64_t coun
     // GM and UB need not be aligned for T.
     for (uint64_t i = 0; i < count; ++i) {
         T old, add;
-        __builtin_memcpy(&old, reinterpret_cast<const uint8_t *>(dst) + i * sizeof(T), sizeof(T));
-        __builtin_memcpy(&add, reinterpret_cast<const uint8_t *>(src) + i * sizeof(T), sizeof(T));
+        __builtin_memcpy(static_cast<void *>(&old), reinterpret_cast<const uint8_t *>(dst) + i * sizeof(T), sizeof(T));
+        __builtin_memcpy(static_cast<void *>(&add), reinterpret_cast<const uint8_t *>(src) + i * sizeof(T), sizeof(T));
         T result = op == AtomicOp::ATOMIC_SUM ? T(old + add) : op == AtomicOp::ATOMIC_MAX ? (add > old ? add : old)
                                                                                           : (add < old ? add : old);
         __builtin_memcpy(reinterpret_cast<uint8_t *>(dst) + i * sizeof(T), &result, sizeof(T));

@@ -82,11 +82,7 @@ __attribute__((noinline, optimize("fp-contract=fast"))) void MmadKernel(const Mm
     for (uint32_t row = 0; row < rows; ++row) {
 #pragma GCC unroll 8
         for (uint32_t v = 0; v < vectors; ++v) {
-            if (tile.load) {
-                __builtin_memcpy(&sum[row][v], tile.c[v] + row * 16, sizeof(MmadVector));
-            } else {
-                sum[row][v] = MmadVector{};
-            }
+            sum[row][v] = MmadVector{};
         }
     }
     const float *b = tile.b;
@@ -117,6 +113,11 @@ __attribute__((noinline, optimize("fp-contract=fast"))) void MmadKernel(const Mm
     for (uint32_t row = 0; row < rows; ++row) {
 #pragma GCC unroll 8
         for (uint32_t v = 0; v < vectors; ++v) {
+            if (tile.load) { // added last: one rounding per call, not per k, on the way to a long sum
+                MmadVector before;
+                __builtin_memcpy(&before, tile.c[v] + row * 16, sizeof(MmadVector));
+                sum[row][v] += before;
+            }
             __builtin_memcpy(tile.c[v] + row * 16, &sum[row][v], sizeof(MmadVector));
         }
     }

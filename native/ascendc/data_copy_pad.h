@@ -44,7 +44,7 @@ ASCENDC_INLINE void PadIn(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
         ::ascendc::Fail("DataCopyPad: leftPadding %u and rightPadding %u must each be at most 32 bytes", left, right);
     }
     if (!isPad) {
-        __builtin_memcpy(&padding, &ThisCore().padValue, sizeof(T));
+        __builtin_memcpy(static_cast<void *>(&padding), &ThisCore().padValue, sizeof(T));
     }
     const uint64_t used = blockLen + (uint64_t{left} + right) * sizeof(T);
     const uint64_t row = AlignUp<uint64_t>(used, kBlockBytes);
@@ -96,7 +96,7 @@ inline void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src, c
 {
     const auto &p = dataCopyParams;
     T padding;
-    __builtin_memcpy(&padding, &padParams.paddingValue, sizeof(T));
+    __builtin_memcpy(static_cast<void *>(&padding), &padParams.paddingValue, sizeof(T));
     PadIn(dst, src, p.blockCount, p.blockLen, p.srcStride, p.dstStride, padParams.isPad, padParams.leftPadding,
           padParams.rightPadding, padding);
 }

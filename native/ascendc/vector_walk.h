@@ -84,7 +84,7 @@ private:
 
 // Calls body(n, dst, sources...) for runs of n neighbouring elements. n is a Count when it is the lanes of a whole block.
 template <typename Body, typename D, typename... S>
-ASCENDC_INLINE void WalkLanes(const char *instruction, const Lanes &lanes, uint32_t repeats, uint32_t firstRepeat, Body &&body,
+void WalkLanes(const char *instruction, const Lanes &lanes, uint32_t repeats, uint32_t firstRepeat, Body &&body,
                               Walk<D> &dst, Walk<S> &...src)
 {
     if (repeats == 0 || lanes.runs == 0) {
@@ -143,7 +143,7 @@ ASCENDC_INLINE void WalkLanes(const char *instruction, const Lanes &lanes, uint3
 
 // (mask, repeat) form. Mask is a number or a pointer to two words.
 template <bool isSetMask, typename Mask, typename Body, typename D, typename... S>
-ASCENDC_INLINE void WalkRepeats(const char *instruction, Mask mask, RepeatTimes repeats, Body &&body, Walk<D> dst, Walk<S>... src)
+void WalkRepeats(const char *instruction, Mask mask, RepeatTimes repeats, Body &&body, Walk<D> dst, Walk<S>... src)
 {
     NeedVectorCore(instruction);
     if (ASCENDC_UNLIKELY(dst.blockStride == 0)) {

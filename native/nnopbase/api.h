@@ -23,7 +23,8 @@ inline aclnnStatus RefuseNull(const char *function, const char *argument)
 inline aclnnStatus RefuseStale(const char *function, const char *argument)
 {
     return Refuse(ACLNN_ERR_PARAM_INVALID, function,
-                  std::string(function) + " failed: argument " + argument + " is not a live object of its type; it may have been destroyed.");
+                  std::string(function) + " failed: argument " + argument +
+                      " is not a live object of its type; it may have been destroyed.");
 }
 
 // Lets no exception out of a C function that returns a status ...

@@ -26,7 +26,8 @@ std::vector<Dim> Coalesce(const aclTensor &tensor)
         if (dim.size == 1) {
             continue;
         }
-        if (!dims.empty() && static_cast<Wide>(dims.back().stride) == static_cast<Wide>(dim.size) * dim.stride) {
+        if (!dims.empty() &&
+            static_cast<Wide>(dims.back().stride) == static_cast<Wide>(dim.size) * dim.stride) {
             dims.back() = {static_cast<int64_t>(static_cast<Wide>(dims.back().size) * dim.size), dim.stride};
         } else {
             dims.push_back(dim);
@@ -41,7 +42,8 @@ template <size_t Bytes>
 void CopyStrided(uint8_t *to, const uint8_t *from, int64_t count, int64_t stride)
 {
     for (int64_t i = 0; i < count; ++i) {
-        std::memcpy(to + i * static_cast<int64_t>(Bytes), from + i * stride * static_cast<int64_t>(Bytes), Bytes);
+        std::memcpy(to + i * static_cast<int64_t>(Bytes), from + i * stride * static_cast<int64_t>(Bytes),
+                    Bytes);
     }
 }
 
@@ -85,8 +87,9 @@ struct View {
         }
     }
 
-    // First and last byte, as addresses, that the view touches when its first element is at `from`. Shapes and strides
-    // come from the caller unchecked: wide arithmetic, so that nonsense is outside every allocation.
+    // First and last byte, as addresses, that the view touches when its first element is at `from`. Shapes
+    // and strides come from the caller unchecked: wide arithmetic, so that nonsense is outside every
+    // allocation.
     std::pair<Wide, Wide> Reach(const uint8_t *from) const
     {
         Wide first = static_cast<Wide>(reinterpret_cast<uintptr_t>(from));
@@ -138,8 +141,10 @@ aclemu::TaskResult CopyView(const View &view, const uint8_t *from, uint8_t *to)
     const auto [first, last] = view.Reach(from);
     aclemu::Allocation found;
     bool inside = first > 0 && last <= Wide(UINTPTR_MAX);
-    inside = inside && aclemu::FindAllocation(reinterpret_cast<const void *>(static_cast<uintptr_t>(first)), &found);
-    inside = inside && last < static_cast<Wide>(reinterpret_cast<uintptr_t>(found.base)) + static_cast<Wide>(found.size);
+    inside = inside &&
+             aclemu::FindAllocation(reinterpret_cast<const void *>(static_cast<uintptr_t>(first)), &found);
+    inside = inside && last < static_cast<Wide>(reinterpret_cast<uintptr_t>(found.base)) +
+                                  static_cast<Wide>(found.size);
     if (!inside) {
         return {ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "a strided view reaches outside live device memory"};
     }

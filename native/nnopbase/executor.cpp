@@ -10,6 +10,7 @@
 #include "nnopbase/objects.h"
 #include "nnopbase/registry.h"
 #include "nnopbase/tensor.h"
+#include "runtime/api.h"
 #include "runtime/counters.h"
 #include "runtime/handle_table.h"
 #include "runtime/memory.h"
@@ -34,7 +35,8 @@ Table &Executors()
 {
     static Table *const table = [] {
         auto *made = new Table();
-        pthread_atfork([] { Executors().Lock(); }, [] { Executors().Unlock(); }, [] { Executors().Unlock(); });
+        pthread_atfork([] { Executors().Lock(); }, [] { Executors().Unlock(); },
+                       [] { Executors().Unlock(); });
         return made;
     }();
     return *table;
@@ -52,25 +54,29 @@ aclnnStatus CheckWorkspace(const Plan &plan, const void *workspace, uint64_t wor
     const char *op = plan.opName.c_str();
     if (workspace == nullptr && workspaceSize > 0) {
         return Refuse(ACLNN_ERR_PARAM_NULLPTR, op,
-                      "workspace is nullptr although workspaceSize is " + std::to_string(workspaceSize) + ".");
+                      "workspace is nullptr although workspaceSize is " + std::to_string(workspaceSize) +
+                          ".");
     }
     if (workspaceSize < plan.workspaceSize) {
         return Refuse(ACLNN_ERR_PARAM_INVALID, op,
-                      "workspaceSize is " + std::to_string(workspaceSize) + ", but the first phase asked for " +
-                          std::to_string(plan.workspaceSize) + ".");
+                      "workspaceSize is " + std::to_string(workspaceSize) +
+                          ", but the first phase asked for " + std::to_string(plan.workspaceSize) + ".");
     }
     if (plan.workspaceSize == 0) {
         return ACLNN_SUCCESS;
     }
     aclemu::Allocation found;
     if (!aclemu::FindAllocation(workspace, &found)) {
-        return Refuse(ACLNN_ERR_PARAM_INVALID, op, "workspace " + Text(workspace) + " is not live device memory.");
+        return Refuse(ACLNN_ERR_PARAM_INVALID, op,
+                      "workspace " + Text(workspace) + " is not live device memory.");
     }
-    const auto before = static_cast<size_t>(static_cast<const char *>(workspace) - static_cast<const char *>(found.base));
+    const auto before =
+        static_cast<size_t>(static_cast<const char *>(workspace) - static_cast<const char *>(found.base));
     if (found.size - before < plan.workspaceSize) {
         return Refuse(ACLNN_ERR_PARAM_INVALID, op,
-                      "workspace has " + std::to_string(found.size - before) + " bytes, but the first phase asked for " +
-                          std::to_string(plan.workspaceSize) + ".");
+                      "workspace has " + std::to_string(found.size - before) +
+                          " bytes, but the first phase asked for " + std::to_string(plan.workspaceSize) +
+                          ".");
     }
     return ACLNN_SUCCESS;
 }
@@ -90,10 +96,12 @@ aclnnStatus CheckTensors(const Executor &executor)
 }
 
 // Finds a live executor for the functions that change one.
-std::shared_ptr<Executor> FindExecutor(const char *function, const aclOpExecutor *executor, aclnnStatus *status)
+std::shared_ptr<Executor> FindExecutor(const char *function, const aclOpExecutor *executor,
+                                       aclnnStatus *status)
 {
     if (executor == nullptr) {
-        *status = Refuse(ACLNN_ERR_INNER_NULLPTR, function, std::string(function) + " failed: executor is nullptr.");
+        *status = Refuse(ACLNN_ERR_INNER_NULLPTR, function,
+                         std::string(function) + " failed: executor is nullptr.");
         return nullptr;
     }
     std::shared_ptr<Executor> found = Executors().Find(executor);
@@ -109,7 +117,8 @@ aclnnStatus SetAddress(const char *function, aclOpExecutor *executor, aclTensor 
 {
     return Api(function, [=]() -> aclnnStatus {
         if (tensor == nullptr) {
-            return Refuse(ACLNN_ERR_INNER_NULLPTR, function, std::string(function) + " failed: tensor is nullptr.");
+            return Refuse(ACLNN_ERR_INNER_NULLPTR, function,
+                          std::string(function) + " failed: tensor is nullptr.");
         }
         aclnnStatus status = ACLNN_SUCCESS;
         if (FindExecutor(function, executor, &status) == nullptr) {
@@ -123,11 +132,13 @@ aclnnStatus SetAddress(const char *function, aclOpExecutor *executor, aclTensor 
     });
 }
 
-aclnnStatus SetListAddress(const char *function, aclOpExecutor *executor, size_t index, aclTensorList *tensors, void *addr)
+aclnnStatus SetListAddress(const char *function, aclOpExecutor *executor, size_t index,
+                           aclTensorList *tensors, void *addr)
 {
     return Api(function, [=]() -> aclnnStatus {
         if (tensors == nullptr) {
-            return Refuse(ACLNN_ERR_INNER_NULLPTR, function, std::string(function) + " failed: tensors is nullptr.");
+            return Refuse(ACLNN_ERR_INNER_NULLPTR, function,
+                          std::string(function) + " failed: tensors is nullptr.");
         }
         if (SerialOf(tensors, Type::TENSOR_LIST) == 0) {
             return RefuseStale(function, "tensors");
@@ -170,6 +181,11 @@ aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor
 aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
 {
     return Api("aclnn", [=]() -> aclnnStatus {
+        if (aclemu::IsForkedChild()) {
+            const aclemu::Call call("second phase");
+            aclemu::FailForked();
+            return Refuse(ACLNN_ERR_RUNTIME_ERROR, "aclnn", "the device cannot be used in a forked process.");
+        }
         if (executor == nullptr) {
             return Refuse(ACLNN_ERR_PARAM_NULLPTR, "aclnn", "executor is nullptr.");
         }
@@ -178,18 +194,23 @@ aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor
             found = Executors().Remove(executor); // used up from here on, whatever happens
         }
         if (found == nullptr) {
-            return Refuse(ACLNN_ERR_INNER_NULLPTR, "aclnn",
-                          "executor " + Text(executor) + " is used up, destroyed, or none of this library; the first " +
-                              "phase makes one for each call, or aclSetAclOpExecutorRepeatable keeps one.");
+            return Refuse(
+                ACLNN_ERR_INNER_NULLPTR, "aclnn",
+                "executor " + Text(executor) +
+                    " is used up, destroyed, or none of this library; the first phase makes one for "
+                    "each call, or aclSetAclOpExecutorRepeatable keeps one.");
         }
         const Plan &plan = found->plan;
+        const aclemu::Call call(plan.opName.c_str());
         aclnnStatus status = CheckWorkspace(plan, workspace, workspaceSize);
         if (status == ACLNN_SUCCESS) {
             status = CheckTensors(*found);
         }
         for (size_t i = 0; status == ACLNN_SUCCESS && i < plan.launches.size(); ++i) {
-            const aclError code = aclemu::Enqueue(
-                stream, plan.opName, [kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] { return kernel(at); });
+            auto step = [kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] {
+                return kernel(at);
+            };
+            const aclError code = aclemu::Enqueue(stream, plan.opName, std::move(step));
             if (code != ACL_SUCCESS) {
                 status = Refuse(ACLNN_ERR_RUNTIME_ERROR, plan.opName.c_str(),
                                 plan.opName + " could not be put on the stream: the runtime returned " +
@@ -253,8 +274,8 @@ aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t, const
     return nnop::SetListAddress("aclSetDynamicOutputTensorAddr", executor, relativeIndex, tensors, addr);
 }
 
-aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t, const size_t relativeIndex, aclTensorList *tensors,
-                                    void *addr)
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t, const size_t relativeIndex,
+                                    aclTensorList *tensors, void *addr)
 {
     return nnop::SetListAddress("aclSetDynamicTensorAddr", executor, relativeIndex, tensors, addr);
 }
@@ -297,7 +318,8 @@ aclnnStatus aclnnInit(const char *configPath)
     return nnop::Api("aclnnInit", [=]() -> aclnnStatus {
         if (configPath != nullptr && *configPath != '\0' && access(configPath, R_OK) != 0) {
             return nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnInit",
-                                std::string("aclnnInit failed: configPath \"") + configPath + "\" cannot be read.");
+                                std::string("aclnnInit failed: configPath \"") + configPath +
+                                    "\" cannot be read.");
         }
         return ACLNN_SUCCESS;
     });

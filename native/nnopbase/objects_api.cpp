@@ -117,7 +117,8 @@ aclScalar *aclCreateScalar(void *value, aclDataType dataType)
         const size_t bytes = nnop::ScalarBytes(dataType);
         if (bytes == 0) {
             aclemu::ReportError("EZ1006", "Not_Supported_Data_Type",
-                                "aclCreateScalar failed: a scalar cannot have dtype " + nnop::ToString(dataType) + ".");
+                                "aclCreateScalar failed: a scalar cannot have dtype " +
+                                    nnop::ToString(dataType) + ".");
             nnop::Refuse(ACLNN_ERR_INNER, "aclCreateScalar", "aclCreateScalar failed to make a scalar.");
             return nullptr;
         }

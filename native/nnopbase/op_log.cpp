@@ -24,8 +24,9 @@ aclnnStatus Refuse(aclnnStatus status, const char *opName, const std::string &me
     }
     if (aclemu::LogEnabled(aclemu::LogLevel::ERROR)) {
         aclemu::WriteLog(aclemu::LogLevel::ERROR, "OP",
-                         "[NNOP][" + std::to_string(syscall(SYS_gettid)) + "] errno[" + std::to_string(status) +
-                             "] OpName:[" + opName + "_" + std::to_string(count++) + "] " + message);
+                         "[NNOP][" + std::to_string(syscall(SYS_gettid)) + "] errno[" +
+                             std::to_string(status) + "] OpName:[" + opName + "_" + std::to_string(count++) +
+                             "] " + message);
     }
     aclemu::ReportError(code, title, message);
     return status;

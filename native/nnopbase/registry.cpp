@@ -30,10 +30,12 @@ Registry &Objects()
     return *registry;
 }
 
-// A fork may still release the objects it inherited, so the lock must not be left held by a thread it does not have.
+// A fork may still release the objects it inherited, so the lock must not be left held by a thread it does
+// not have.
 Registry::Registry()
 {
-    pthread_atfork([] { Objects().mutex.lock(); }, [] { Objects().mutex.unlock(); }, [] { Objects().mutex.unlock(); });
+    pthread_atfork([] { Objects().mutex.lock(); }, [] { Objects().mutex.unlock(); },
+                   [] { Objects().mutex.unlock(); });
 }
 
 aclemu::Kind KindOf(Type type)

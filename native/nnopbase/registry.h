@@ -15,8 +15,8 @@ void Register(const void *object, Type type);
 // False if `object` is not a live object of this type.
 bool Unregister(const void *object, Type type);
 
-// A number that no other object had, 0 if `object` is not a live object of this type. An address may be used again, the
-// number is not.
+// A number that no other object had, 0 if `object` is not a live object of this type. An address may be used
+// again, the number is not.
 ACLEMU_API uint64_t SerialOf(const void *object, Type type);
 
 } // namespace nnop

@@ -30,7 +30,8 @@ std::vector<int64_t> RowMajorStrides(const std::vector<int64_t> &shape)
 void WarnPrivateFormat(aclFormat format)
 {
     if (IsPrivateFormat(format) && aclemu::LogEnabled(aclemu::LogLevel::WARNING)) {
-        aclemu::WriteLog(aclemu::LogLevel::WARNING, "OP", "[NNOP] tensor has the private format " + ToString(format));
+        aclemu::WriteLog(aclemu::LogLevel::WARNING, "OP",
+                         "[NNOP] tensor has the private format " + ToString(format));
     }
 }
 
@@ -41,7 +42,8 @@ bool TooManyDims(const char *function, uint64_t viewDimsNum, uint64_t storageDim
     }
     Refuse(ACLNN_ERR_INNER, function,
            std::string(function) + " failed: " + std::to_string(viewDimsNum) + " view and " +
-               std::to_string(storageDimsNum) + " storage dimensions; at most " + std::to_string(kMaxDims) + " are possible.");
+               std::to_string(storageDimsNum) + " storage dimensions; at most " + std::to_string(kMaxDims) +
+               " are possible.");
     return true;
 }
 
@@ -50,7 +52,8 @@ aclnnStatus CopyOut(const char *function, const std::vector<int64_t> &values, in
 {
     auto *copy = new (std::nothrow) int64_t[values.size()];
     if (copy == nullptr) {
-        return Refuse(ACLNN_ERR_INNER_NULLPTR, function, std::string(function) + " failed: host memory is exhausted.");
+        return Refuse(ACLNN_ERR_INNER_NULLPTR, function,
+                      std::string(function) + " failed: host memory is exhausted.");
     }
     std::copy(values.begin(), values.end(), copy);
     *out = copy;
@@ -60,7 +63,8 @@ aclnnStatus CopyOut(const char *function, const std::vector<int64_t> &values, in
 
 // The checks that all getters share.
 template <typename Function>
-aclnnStatus Get(const char *name, const aclTensor *tensor, const void *out, const char *outName, Function function)
+aclnnStatus Get(const char *name, const aclTensor *tensor, const void *out, const char *outName,
+                Function function)
 {
     return Api(name, [&]() -> aclnnStatus {
         if (tensor == nullptr) {
@@ -79,9 +83,9 @@ aclnnStatus Get(const char *name, const aclTensor *tensor, const void *out, cons
 } // namespace
 } // namespace nnop
 
-aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t *stride,
-                           int64_t offset, aclFormat format, const int64_t *storageDims, uint64_t storageDimsNum,
-                           void *tensorData)
+aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                           const int64_t *stride, int64_t offset, aclFormat format,
+                           const int64_t *storageDims, uint64_t storageDimsNum, void *tensorData)
 {
     // Nothing else is checked here: an operator refuses what it cannot use.
     if ((viewDims == nullptr && viewDimsNum > 0) || (storageDims == nullptr && storageDimsNum > 0)) {
@@ -113,9 +117,9 @@ aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDat
     });
 }
 
-aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
-                          const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storageDims,
-                          uint64_t storageDimsNum, void *tensorDataAddr)
+aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum,
+                          aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format,
+                          const int64_t *storageDims, uint64_t storageDimsNum, void *tensorDataAddr)
 {
     return nnop::Get("aclInitTensor", tensor, tensor, "tensor", [=]() -> aclnnStatus {
         if (nnop::TooManyDims("aclInitTensor", viewDimsNum, storageDimsNum)) {
@@ -160,16 +164,18 @@ aclnnStatus aclDestroyTensor(const aclTensor *tensor)
 aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum)
 {
     return nnop::Get("aclGetViewShape", tensor, viewDims, "viewDims", [=]() -> aclnnStatus {
-        return viewDimsNum == nullptr ? RefuseNull("aclGetViewShape", "viewDimsNum")
-                                      : nnop::CopyOut("aclGetViewShape", tensor->viewShape, viewDims, viewDimsNum);
+        return viewDimsNum == nullptr
+                   ? RefuseNull("aclGetViewShape", "viewDimsNum")
+                   : nnop::CopyOut("aclGetViewShape", tensor->viewShape, viewDims, viewDimsNum);
     });
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum)
 {
     return nnop::Get("aclGetViewStrides", tensor, stridesValue, "stridesValue", [=]() -> aclnnStatus {
-        return stridesNum == nullptr ? RefuseNull("aclGetViewStrides", "stridesNum")
-                                     : nnop::CopyOut("aclGetViewStrides", tensor->viewStrides, stridesValue, stridesNum);
+        return stridesNum == nullptr
+                   ? RefuseNull("aclGetViewStrides", "stridesNum")
+                   : nnop::CopyOut("aclGetViewStrides", tensor->viewStrides, stridesValue, stridesNum);
     });
 }
 

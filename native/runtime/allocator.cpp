@@ -22,8 +22,8 @@ namespace {
 constexpr size_t kAlignment = 512;
 constexpr size_t kCacheLimit = size_t{256} << 20; // bytes of freed blocks whose pages are kept
 
-// Sizes are rounded up to eight steps per power of two, so that a freed block fits the next request of about its size.
-// The unused end of a block is never touched and costs nothing.
+// Sizes are rounded up to eight steps per power of two, so that a freed block fits the next request of about
+// its size. The unused end of a block is never touched and costs nothing.
 size_t BlockSize(size_t size)
 {
     size_t step = kAlignment;
@@ -208,9 +208,11 @@ private:
     {
         size_t length = static_cast<size_t>(2 * DeviceMemorySize()) * VisibleDevices();
         for (; length >= (size_t{1} << 20); length /= 2) {
-            void *range = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            void *range = mmap(nullptr, length, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (range != MAP_FAILED) {
                 madvise(range, length, MADV_DONTDUMP);
+                madvise(range, length, MADV_HUGEPAGE); // tensors are large: far fewer page faults
                 begin_ = reinterpret_cast<uintptr_t>(range);
                 length_ = length;
                 free_.emplace(begin_, length_);

@@ -28,33 +28,48 @@ void AfterForkInChild()
     }
 }
 
-// Message code, title and advice that go with a status.
-Message Describe(aclError code)
+struct Advice {
+    aclError status;
+    const char *code;
+    const char *title;
+    const char *cause;
+    const char *solution;
+};
+
+constexpr Advice kAdvice[] = {
+    {ACL_ERROR_RT_CONTEXT_NULL, "EE1001", "Invalid_Argument", "",
+     "Call aclrtSetDevice or aclrtSetCurrentContext in THIS thread first."},
+    {ACL_ERROR_RT_STREAM_CONTEXT, "EE1001", "Invalid_Argument",
+     "The stream was made in another context, or is destroyed already.",
+     "Use it in the context it was made in (aclrtSetCurrentContext)."},
+    {ACL_ERROR_RT_INVALID_DEVICEID, "EE1001", "Invalid_Argument", "",
+     "Device ids count from 0; with ASCEND_RT_VISIBLE_DEVICES they are relative to that list."},
+    {ACL_ERROR_RT_MEMORY_ALLOCATION, "EL0004", "Memory_Allocation_Failure",
+     "Available memory is insufficient.",
+     "Free device memory that is no longer used, or raise ACLEMU_MEMORY."},
+};
+
+// The message that goes with a status, but for its text.
+Message Describe(aclError status)
 {
-    switch (code) {
-        case ACL_ERROR_RT_CONTEXT_NULL:
-            return {"EE1001", "Invalid_Argument", "", "", "This thread has no current device or context.",
-                    "Call aclrtSetDevice or aclrtSetCurrentContext in THIS thread first."};
-        case ACL_ERROR_RT_STREAM_CONTEXT:
-            return {"EE1001", "Invalid_Argument", "", "",
-                    "The stream was made in another context, or is destroyed already.",
-                    "Use it in the context it was made in (aclrtSetCurrentContext)."};
-        case ACL_ERROR_RT_INVALID_DEVICEID:
-            return {"EE1001", "Invalid_Argument", "", "", "",
-                    "Device ids count from 0; with ASCEND_RT_VISIBLE_DEVICES they are relative to that list."};
-        case ACL_ERROR_RT_MEMORY_ALLOCATION:
-            return {"EL0004", "Memory_Allocation_Failure", "", "", "Available memory is insufficient.",
-                    "Free device memory that is no longer used, or raise ACLEMU_MEMORY."};
-        default:
-            break;
+    Message message;
+    message.code = "EE1001";
+    message.title = "Invalid_Argument";
+    if (status / 1000 == 100 || status / 1000 == 200) {
+        message.code = "EH0001";
+    } else if (status / 100000 == 5) {
+        message.code = "EE9999";
+        message.title = "Runtime_Inner_Error";
     }
-    if (code / 1000 == 100 || code / 1000 == 200) {
-        return {"EH0001", "Invalid_Argument", "", "", "", ""};
+    for (const Advice &advice : kAdvice) {
+        if (advice.status == status) {
+            message.code = advice.code;
+            message.title = advice.title;
+            message.cause = advice.cause;
+            message.solution = advice.solution;
+        }
     }
-    if (code / 100000 == 5) {
-        return {"EE9999", "Runtime_Inner_Error", "", "", "", ""};
-    }
-    return {"EE1001", "Invalid_Argument", "", "", "", ""};
+    return message;
 }
 
 } // namespace
@@ -107,9 +122,10 @@ bool IsForkedChild()
 
 aclError FailForked()
 {
-    return Fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                "this process was forked from one that already used the device, which a fork cannot share; start it "
-                "with spawn (multiprocessing: get_context(\"spawn\")), or fork before the first use");
+    return Fail(
+        ACL_ERROR_RT_DEV_SETUP_ERROR,
+        "this process was forked from one that already used the device, which a fork cannot share; start it "
+        "with spawn (multiprocessing: get_context(\"spawn\")), or fork before the first use");
 }
 
 } // namespace aclemu
@@ -118,7 +134,8 @@ aclError aclrtGetLastError(aclrtLastErrLevel level)
 {
     return aclemu::Api("aclrtGetLastError", [level]() -> aclError {
         if (level != ACL_RT_THREAD_LEVEL) {
-            return aclemu::Fail(ACL_ERROR_INVALID_PARAM, "parameter level is %d; it must be ACL_RT_THREAD_LEVEL", level);
+            return aclemu::Fail(ACL_ERROR_INVALID_PARAM,
+                                "parameter level is %d; it must be ACL_RT_THREAD_LEVEL", level);
         }
         const aclError last = aclemu::t_lastError;
         aclemu::t_lastError = ACL_SUCCESS;
@@ -130,7 +147,8 @@ aclError aclrtPeekAtLastError(aclrtLastErrLevel level)
 {
     return aclemu::Api("aclrtPeekAtLastError", [level]() -> aclError {
         if (level != ACL_RT_THREAD_LEVEL) {
-            return aclemu::Fail(ACL_ERROR_INVALID_PARAM, "parameter level is %d; it must be ACL_RT_THREAD_LEVEL", level);
+            return aclemu::Fail(ACL_ERROR_INVALID_PARAM,
+                                "parameter level is %d; it must be ACL_RT_THREAD_LEVEL", level);
         }
         return aclemu::t_lastError;
     });

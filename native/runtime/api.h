@@ -5,10 +5,12 @@
 #include <new>
 
 #include "acl/acl_base_rt.h"
+#include "runtime/export.h"
 
 namespace aclemu {
 
-// Reports why the current call is refused (printf-like), remembers `code` as the thread's last error and returns it.
+// Reports why the current call is refused (printf-like), remembers `code` as the thread's last error and
+// returns it.
 __attribute__((format(printf, 2, 3))) aclError Fail(aclError code, const char *format, ...);
 
 // 100000 for a parameter that must not be NULL.
@@ -17,11 +19,11 @@ aclError FailNull(const char *parameter);
 // Marks that this process uses devices, so that its forks cannot.
 void MarkUsed();
 // In the child of such a fork: nothing of the parent's threads and locks can be used.
-bool IsForkedChild();
-aclError FailForked();
+ACLEMU_API bool IsForkedChild();
+ACLEMU_API aclError FailForked();
 
 // Names the call for the messages made inside, and lets no exception out.
-class Call {
+class ACLEMU_API Call {
 public:
     explicit Call(const char *name);
     ~Call();

@@ -164,8 +164,8 @@ aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int
                 *value = static_cast<int64_t>(platform.l2Size);
                 return ACL_SUCCESS;
             default:
-                return Fail(ACL_ERROR_INVALID_PARAM, "parameter deviceInfo is %d; it must be from %d to %d", deviceInfo,
-                            ACL_DEVICE_INFO_AI_CORE_NUM, ACL_DEVICE_INFO_L2_SIZE);
+                return Fail(ACL_ERROR_INVALID_PARAM, "parameter deviceInfo is %d; it must be from %d to %d",
+                            deviceInfo, ACL_DEVICE_INFO_AI_CORE_NUM, ACL_DEVICE_INFO_L2_SIZE);
         }
     });
 }
@@ -208,7 +208,8 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value
                 *value = platform.npuArch;
                 return ACL_SUCCESS;
             default:
-                return Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "the emulator has no value for attribute %d", attr);
+                return Fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "the emulator has no value for attribute %d",
+                            attr);
         }
     });
 }
@@ -226,6 +227,7 @@ void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_
     va_end(arguments);
     const char *slash = file != nullptr ? std::strrchr(file, '/') : nullptr;
     const char *name = slash != nullptr ? slash + 1 : (file != nullptr ? file : "");
-    aclemu::WriteLog(level, "APP", std::string("[") + name + ":" + std::to_string(line) + "] " +
-                                       (func != nullptr ? func : "") + ": " + text);
+    aclemu::WriteLog(level, "APP",
+                     std::string("[") + name + ":" + std::to_string(line) + "] " +
+                         (func != nullptr ? func : "") + ": " + text);
 }

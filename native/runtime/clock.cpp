@@ -15,7 +15,8 @@ std::string LocalTime()
     char day[32];
     strftime(day, sizeof(day), "%Y-%m-%d-%H:%M:%S", &local);
     char text[64];
-    std::snprintf(text, sizeof(text), "%s.%03ld.%03ld", day, now.tv_nsec / 1000000, now.tv_nsec / 1000 % 1000);
+    std::snprintf(text, sizeof(text), "%s.%03ld.%03ld", day, now.tv_nsec / 1000000,
+                  now.tv_nsec / 1000 % 1000);
     return text;
 }
 

@@ -5,8 +5,8 @@
 
 namespace aclemu {
 
-// NULL and "" mean none. 100003 if the file cannot be read, 100006 if it is not JSON, reported. No setting in it changes
-// the emulator.
+// NULL and "" mean none. 100003 if the file cannot be read, 100006 if it is not JSON, reported. No setting in
+// it changes the emulator.
 aclError ReadConfig(const char *path);
 
 } // namespace aclemu

@@ -9,14 +9,9 @@
 namespace aclemu {
 namespace {
 
-// A handle, not an owner: it stays good for calls that static destructors make when thread_local objects are gone.
+// A handle, not an owner: it stays good for calls that static destructors make when thread_local objects are
+// gone.
 thread_local void *t_context = nullptr;
-
-bool DelayedStreams()
-{
-    static const bool delayed = EnvironmentText("ACLEMU_STREAM") == "delayed";
-    return delayed;
-}
 
 int32_t NextStreamId()
 {
@@ -25,6 +20,12 @@ int32_t NextStreamId()
 }
 
 } // namespace
+
+bool DelayedStreams()
+{
+    static const bool delayed = EnvironmentChoice("ACLEMU_STREAM", {"async", "delayed"}) == 1;
+    return delayed;
+}
 
 Stream::Stream(std::shared_ptr<Context> in, uint32_t withPriority, uint32_t withFlags)
     : context(std::move(in)), priority(withPriority), flags(withFlags), id(NextStreamId()),
@@ -59,7 +60,7 @@ std::shared_ptr<Context> RequireContext()
 {
     std::shared_ptr<Context> context = CurrentContext();
     if (context == nullptr) {
-        Fail(ACL_ERROR_RT_CONTEXT_NULL, "this thread has no current context; call aclrtSetDevice in THIS thread first");
+        Fail(ACL_ERROR_RT_CONTEXT_NULL, "this thread has no current device or context");
     }
     return context;
 }
@@ -78,8 +79,9 @@ std::shared_ptr<Stream> RequireStream(aclrtStream handle, aclError *status)
     if (stream == nullptr) {
         *status = Fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %p is not alive", handle);
     } else if (stream->context != context) {
-        *status = Fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %p belongs to context %p (device %d); current is %p (device %d)",
-                       handle, stream->context->handle, stream->context->device, context->handle, context->device);
+        *status = Fail(ACL_ERROR_RT_STREAM_CONTEXT,
+                       "stream %p belongs to context %p (device %d); current is %p (device %d)", handle,
+                       stream->context->handle, stream->context->device, context->handle, context->device);
         stream = nullptr;
     }
     return stream;
@@ -97,7 +99,8 @@ std::shared_ptr<Context> NewContext(int32_t device)
 
 void EndContext(const std::shared_ptr<Context> &context)
 {
-    for (const auto &stream : Streams().Select([&context](const Stream &s) { return s.context == context; })) {
+    for (const auto &stream :
+         Streams().Select([&context](const Stream &s) { return s.context == context; })) {
         if (Streams().Remove(stream->handle) != nullptr && !stream->isDefault) {
             CountObject(Kind::STREAM, -1);
         }

@@ -37,6 +37,9 @@ struct Stream {
     bool isDefault = false;
 };
 
+// ACLEMU_STREAM is "delayed"; throws std::invalid_argument for a value that is not valid.
+bool DelayedStreams();
+
 HandleTable<Context> &Contexts();
 HandleTable<Stream> &Streams();
 
@@ -46,24 +49,26 @@ std::shared_ptr<Context> RequireContext();
 std::shared_ptr<Context> CurrentContext();
 void SetCurrentContext(const Context &context);
 
-// The stream behind `handle` (nullptr: the default stream of the current context), if it belongs to the current
-// context. Otherwise nullptr, and `status` is 107002 or 107003, reported.
+// The stream behind `handle` (nullptr: the default stream of the current context), if it belongs to the
+// current context. Otherwise nullptr, and `status` is 107002 or 107003, reported.
 std::shared_ptr<Stream> RequireStream(aclrtStream handle, aclError *status);
 
 // Not yet in Contexts().
 std::shared_ptr<Context> NewContext(int32_t device);
-// Waits for the context's streams and retires them; threads in which it is current have none afterwards. The caller has
-// taken it out of Contexts().
+// Waits for the context's streams and retires them; threads in which it is current have none afterwards. The
+// caller has taken it out of Contexts().
 void EndContext(const std::shared_ptr<Context> &context);
 
 std::shared_ptr<Stream> NewStream(const std::shared_ptr<Context> &context, uint32_t priority, uint32_t flags);
-// Waits for the stream's tasks, or with `drop` for those that have started. The caller has taken it out of Streams().
+// Waits for the stream's tasks, or with `drop` for those that have started. The caller has taken it out of
+// Streams().
 void EndStream(const Stream &stream, bool drop);
 
 // Appends a task; `number`, if not NULL, is what WaitFor takes. 0, 207008 or 107003, reported.
 aclError PushTo(const Stream &stream, TaskQueue::Task task, uint64_t *number);
 
-// Waits for `number` on the stream. 0, the stream's fault, or 507046 after `timeoutMs` (negative: never), reported.
+// Waits for `number` on the stream. 0, the stream's fault, or 507046 after `timeoutMs` (negative: never),
+// reported.
 aclError WaitFor(const Stream &stream, uint64_t number, int64_t timeoutMs);
 
 } // namespace aclemu

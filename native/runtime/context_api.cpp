@@ -41,8 +41,8 @@ aclError aclrtDestroyContext(aclrtContext context)
         }
         if (found->isDefault) {
             return Fail(ACL_ERROR_RT_PARAM_INVALID,
-                        "context %p is the default context of device %d, which aclrtResetDevice ends", context,
-                        found->device);
+                        "context %p is the default context of device %d, which aclrtResetDevice ends",
+                        context, found->device);
         }
         if (aclemu::Contexts().Remove(context) == nullptr) { // another thread was faster
             return Fail(ACL_ERROR_RT_PARAM_INVALID, "context %p is not alive", context);
@@ -121,7 +121,8 @@ SystemParameters &ProcessParameters()
     return *parameters;
 }
 
-aclError SetParameter(std::mutex &mutex, std::map<aclSysParamOpt, int64_t> &values, aclSysParamOpt opt, int64_t value)
+aclError SetParameter(std::mutex &mutex, std::map<aclSysParamOpt, int64_t> &values, aclSysParamOpt opt,
+                      int64_t value)
 {
     const aclError status = CheckOption(opt);
     if (status == ACL_SUCCESS) {

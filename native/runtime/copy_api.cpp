@@ -21,8 +21,8 @@ const char *NameOf(Place place)
     return place == Place::DEVICE ? "device" : "host";
 }
 
-// Says where `bytes` from `address` lie. Fails if they are not all in one live allocation; what host memory the program
-// has from elsewhere is not known and not checked.
+// Says where `bytes` from `address` lie. Fails if they are not all in one live allocation; what host memory
+// the program has from elsewhere is not known and not checked.
 aclError Locate(const char *parameter, const void *address, size_t bytes, Place *place)
 {
     Allocation device;
@@ -33,19 +33,21 @@ aclError Locate(const char *parameter, const void *address, size_t bytes, Place 
         base = device.base;
         size = device.size;
     } else if (InDeviceRange(address)) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%s %p is device memory that is not allocated; it may have been freed",
-                    parameter, address);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "%s %p is device memory that is not allocated; it may have been freed", parameter,
+                    address);
     } else if (FindHost(address, &base, &size)) {
         *place = Place::PINNED_HOST;
     } else {
         *place = Place::HOST;
         return ACL_SUCCESS;
     }
-    const size_t left = size - static_cast<size_t>(static_cast<const char *>(address) - static_cast<const char *>(base));
+    const size_t left =
+        size - static_cast<size_t>(static_cast<const char *>(address) - static_cast<const char *>(base));
     if (bytes > left) {
         return Fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "%zu bytes at %s %p go beyond its allocation of %zu bytes, of which %zu follow", bytes, parameter,
-                    address, size, left);
+                    "%zu bytes at %s %p go beyond its allocation of %zu bytes, of which %zu follow", bytes,
+                    parameter, address, size, left);
     }
     return ACL_SUCCESS;
 }
@@ -64,7 +66,8 @@ struct Copy {
     void Run() const
     {
         for (size_t row = 0; row < height; ++row) {
-            std::memmove(static_cast<char *>(dst) + row * dstPitch, static_cast<const char *>(src) + row * srcPitch, width);
+            std::memmove(static_cast<char *>(dst) + row * dstPitch,
+                         static_cast<const char *>(src) + row * srcPitch, width);
         }
     }
 };
@@ -95,7 +98,8 @@ aclError CheckKind(aclrtMemcpyKind kind)
     return ACL_SUCCESS;
 }
 
-// The direction follows from the addresses. A kind that says otherwise is an error of an asynchronous copy only.
+// The direction follows from the addresses. A kind that says otherwise is an error of an asynchronous copy
+// only.
 aclError CheckPlaces(const Copy &copy, aclrtMemcpyKind kind, bool async, bool *pageable)
 {
     Place dst = Place::HOST;
@@ -112,13 +116,14 @@ aclError CheckPlaces(const Copy &copy, aclrtMemcpyKind kind, bool async, bool *p
         return ACL_SUCCESS;
     }
     if (async) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter kind is %d, but dst %p is %s memory and src %p is %s memory",
-                    kind, copy.dst, NameOf(dst), copy.src, NameOf(src));
+        return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "parameter kind is %d, but dst %p is %s memory and src %p is %s memory", kind, copy.dst,
+                    NameOf(dst), copy.src, NameOf(src));
     }
     if (LogEnabled(LogLevel::WARNING)) {
         WriteLog(LogLevel::WARNING, "RUNTIME",
-                 "memcpy kind " + std::to_string(kind) + " contradicts the addresses: " + NameOf(src) + " to " +
-                     NameOf(dst) + " is copied");
+                 "memcpy kind " + std::to_string(kind) + " contradicts the addresses: " + NameOf(src) +
+                     " to " + NameOf(dst) + " is copied");
     }
     return ACL_SUCCESS;
 }
@@ -149,9 +154,16 @@ aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
         return status;
     }
     uint64_t number = 0;
-    status = PushTo(*stream, {"memcpy", [copy] { copy.Run(); return TaskResult(); }, false}, &number);
-    // Memory that is not page-locked may go away when the call returns, so the copy keeps its place in the stream but is
-    // waited for.
+    status = PushTo(*stream,
+                    {"memcpy",
+                     [copy] {
+                         copy.Run();
+                         return TaskResult();
+                     },
+                     false},
+                    &number);
+    // Memory that is not page-locked may go away when the call returns, so the copy keeps its place in the
+    // stream but is waited for.
     if (status == ACL_SUCCESS && pageable) {
         stream->queue->Wait(number, -1);
     }
@@ -161,8 +173,8 @@ aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
 aclError CheckCount(const char *limitName, size_t limit, size_t count)
 {
     if (count > limit) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter count is %zu; it must not exceed %s, which is %zu", count,
-                    limitName, limit);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter count is %zu; it must not exceed %s, which is %zu",
+                    count, limitName, limit);
     }
     return ACL_SUCCESS;
 }
@@ -188,14 +200,17 @@ aclError CheckCopy2d(const Copy &copy, aclrtMemcpyKind kind, bool deviceToDevice
         return FailNull("src");
     }
     if (copy.width > copy.dstPitch || copy.width > copy.srcPitch) {
-        return Fail(ACL_ERROR_INVALID_PARAM, "parameter width is %zu; it must not exceed dpitch %zu and spitch %zu",
-                    copy.width, copy.dstPitch, copy.srcPitch);
+        return Fail(ACL_ERROR_INVALID_PARAM,
+                    "parameter width is %zu; it must not exceed dpitch %zu and spitch %zu", copy.width,
+                    copy.dstPitch, copy.srcPitch);
     }
     const bool known = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_HOST ||
                        kind == ACL_MEMCPY_DEFAULT || (deviceToDevice && kind == ACL_MEMCPY_DEVICE_TO_DEVICE);
     if (!known) {
-        return Fail(ACL_ERROR_INVALID_PARAM, "parameter kind is %d; a two-dimensional copy takes host to device, device to host%s or default",
-                    kind, deviceToDevice ? ", device to device" : "");
+        return Fail(
+            ACL_ERROR_INVALID_PARAM,
+            "parameter kind is %d; a two-dimensional copy takes host to device, device to host%s or default",
+            kind, deviceToDevice ? ", device to device" : "");
     }
     return ACL_SUCCESS;
 }
@@ -211,7 +226,8 @@ aclError CheckSet(const void *devPtr, size_t maxCount, size_t count)
         status = Locate("devPtr", devPtr, count, &place);
     }
     if (status == ACL_SUCCESS && place == Place::HOST) {
-        status = Fail(ACL_ERROR_RT_PARAM_INVALID, "devPtr %p was not allocated by aclrtMalloc or aclrtMallocHost", devPtr);
+        status = Fail(ACL_ERROR_RT_PARAM_INVALID,
+                      "devPtr %p was not allocated by aclrtMalloc or aclrtMallocHost", devPtr);
     }
     return status;
 }
@@ -255,8 +271,8 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
     });
 }
 
-aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-                            aclrtMemcpyKind kind, aclrtStream stream)
+aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream)
 {
     return Api("aclrtMemcpy2dAsync", [=]() -> aclError {
         if (width == 0 || height == 0) {

@@ -24,7 +24,7 @@ constexpr uint64_t GiB = uint64_t{1} << 30;
 struct Device {
     std::mutex mutex;
     uint64_t references = 0; // aclrtSetDevice less aclrtResetDevice
-    uint64_t holders = 0;    // contexts the program made
+    uint64_t holders = 0; // contexts the program made
     std::shared_ptr<Context> primary;
 };
 
@@ -89,11 +89,13 @@ aclError CheckDevice(int64_t deviceId)
         DeviceMemorySize();
         CurrentPlatform();
         WorkerThreads();
+        DelayedStreams();
     } catch (const std::invalid_argument &error) {
         return Fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", error.what());
     }
     if (count == 0) {
-        return Fail(ACL_ERROR_RT_NO_DEVICE, "ASCEND_RT_VISIBLE_DEVICES is \"%s\", which names no device of this machine",
+        return Fail(ACL_ERROR_RT_NO_DEVICE,
+                    "ASCEND_RT_VISIBLE_DEVICES is \"%s\", which names no device of this machine",
                     EnvironmentText("ASCEND_RT_VISIBLE_DEVICES").c_str());
     }
     if (deviceId < 0 || deviceId >= static_cast<int64_t>(count)) {
@@ -258,10 +260,12 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
     return Api("aclrtSynchronizeDeviceWithTimeout", [=]() -> aclError {
         if (timeout < -1) {
             return aclemu::Fail(ACL_ERROR_RT_PARAM_INVALID,
-                                "parameter timeout is %d; it must be -1 or a number of milliseconds", timeout);
+                                "parameter timeout is %d; it must be -1 or a number of milliseconds",
+                                timeout);
         }
         const auto context = aclemu::RequireContext();
-        return context == nullptr ? ACL_ERROR_RT_CONTEXT_NULL : aclemu::SynchronizeDevice(context->device, timeout);
+        return context == nullptr ? ACL_ERROR_RT_CONTEXT_NULL
+                                  : aclemu::SynchronizeDevice(context->device, timeout);
     });
 }
 
@@ -269,6 +273,7 @@ aclError aclrtSynchronizeDevice()
 {
     return Api("aclrtSynchronizeDevice", []() -> aclError {
         const auto context = aclemu::RequireContext();
-        return context == nullptr ? ACL_ERROR_RT_CONTEXT_NULL : aclemu::SynchronizeDevice(context->device, -1);
+        return context == nullptr ? ACL_ERROR_RT_CONTEXT_NULL
+                                  : aclemu::SynchronizeDevice(context->device, -1);
     });
 }

@@ -7,11 +7,11 @@
 
 namespace aclemu {
 
-// 0 if `deviceId` is a visible device; 207004 when there is none at all, 107001 for another id, 507033 when a setting of
-// the emulator is not valid, reported.
+// 0 if `deviceId` is a visible device; 207004 when there is none at all, 107001 for another id, 507033 when a
+// setting of the emulator is not valid, reported.
 aclError CheckDevice(int64_t deviceId);
 
-uint32_t VisibleDevices();   // number; throws std::invalid_argument for a setting that is not valid
+uint32_t VisibleDevices(); // number; throws std::invalid_argument for a setting that is not valid
 uint64_t DeviceMemorySize(); // bytes, of each device; throws likewise
 
 // A context that the program makes keeps its device in use, as aclrtSetDevice does.

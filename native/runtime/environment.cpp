@@ -20,6 +20,24 @@ std::string EnvironmentText(const char *name)
     return value != nullptr ? value : "";
 }
 
+size_t EnvironmentChoice(const char *name, std::initializer_list<const char *> choices)
+{
+    const std::string value = EnvironmentText(name);
+    size_t position = 0;
+    std::string list;
+    for (const char *choice : choices) {
+        if (value == choice) {
+            return position;
+        }
+        ++position;
+        list += (list.empty() ? "" : ", ") + std::string(choice);
+    }
+    if (!value.empty()) {
+        Refuse(name, value, "one of " + list);
+    }
+    return 0;
+}
+
 int64_t EnvironmentInteger(const char *name, int64_t fallback, int64_t least, int64_t most)
 {
     const std::string value = EnvironmentText(name);
@@ -60,8 +78,9 @@ uint64_t EnvironmentBytes(const char *name, uint64_t fallback, uint64_t least, u
     }
     valid = valid && number <= (most >> shift) && (number << shift) >= least;
     if (!valid) {
-        Refuse(name, value, "a size in bytes, such as 512M or 64G, from " + std::to_string(least) + " to " +
-                                std::to_string(most));
+        Refuse(name, value,
+               "a size in bytes, such as 512M or 64G, from " + std::to_string(least) + " to " +
+                   std::to_string(most));
     }
     return number << shift;
 }

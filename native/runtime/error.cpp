@@ -13,7 +13,7 @@
 namespace aclemu {
 namespace {
 
-constexpr size_t kMaxText = 1024;   // CANN's limit for one message
+constexpr size_t kMaxText = 1024; // CANN's limit for one message
 constexpr size_t kMaxMessages = 64; // nobody reads more, and a loop that never reads must not grow
 
 struct Pending {
@@ -32,7 +32,8 @@ void Truncate(std::string *text)
         return;
     }
     size_t end = kMaxText;
-    while (end > 0 && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) { // not inside a UTF-8 character
+    while (end > 0 &&
+           (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) { // not inside a UTF-8 character
         --end;
     }
     text->resize(end);
@@ -48,7 +49,8 @@ std::string Stamp(const Message &message)
 std::string LayOut(const std::vector<Message> &messages, bool older)
 {
     // What the caller can act on leads, even if an internal message came first.
-    auto head = std::find_if(messages.begin(), messages.end(), [](const Message &m) { return !IsInternal(m); });
+    auto head =
+        std::find_if(messages.begin(), messages.end(), [](const Message &m) { return !IsInternal(m); });
     const bool internal = head == messages.end();
     if (internal) {
         head = messages.begin();
@@ -57,8 +59,8 @@ std::string LayOut(const std::vector<Message> &messages, bool older)
     if (older) {
         text = head->code + ": " + Stamp(*head) + head->text + "\n";
     } else if (internal) {
-        text = head->code + ": Internal error!\n" + head->code + Stamp(*head) + head->title + "(" + head->code + "):  " +
-               head->text + "\n";
+        text = head->code + ": Internal error!\n" + head->code + Stamp(*head) + head->title + "(" +
+               head->code + "):  " + head->text + "\n";
     } else {
         text = Stamp(*head) + head->title + "(" + head->code + "): " + head->text + "\n";
     }
@@ -69,7 +71,8 @@ std::string LayOut(const std::vector<Message> &messages, bool older)
         text += "        Solution: " + head->solution + "\n";
     }
     if (messages.size() > 1) {
-        text += older ? "        TraceBack (most recent call last):\n" : "TraceBack (most recent call last):\n";
+        text +=
+            older ? "        TraceBack (most recent call last):\n" : "TraceBack (most recent call last):\n";
         for (auto message = messages.begin(); message != messages.end(); ++message) {
             if (message != head) {
                 text += "        " + message->text + "\n";

@@ -7,11 +7,11 @@
 namespace aclemu {
 
 struct Message {
-    std::string code;  // "EE1001"
+    std::string code; // "EE1001"
     std::string title; // "Invalid_Argument"
     std::string text;
     std::string time;
-    std::string cause;    // "" leaves the line out, as for solution
+    std::string cause; // "" leaves the line out, as for solution
     std::string solution;
 };
 

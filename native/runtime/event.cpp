@@ -17,8 +17,9 @@ uint32_t NextEventId()
 
 uint64_t Now()
 {
-    return static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::steady_clock::now().time_since_epoch())
+                                     .count());
 }
 
 // 0 and a report if the task cannot be queued.
@@ -26,7 +27,8 @@ uint64_t Push(TaskQueue &queue, TaskQueue::Task task, aclError *status)
 {
     try {
         const uint64_t number = queue.Push(std::move(task));
-        *status = number != 0 ? ACL_SUCCESS : Fail(ACL_ERROR_RT_STREAM_CONTEXT, "the stream is being destroyed");
+        *status =
+            number != 0 ? ACL_SUCCESS : Fail(ACL_ERROR_RT_STREAM_CONTEXT, "the stream is being destroyed");
         return number;
     } catch (const std::system_error &error) {
         *status = Fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "no thread for the stream: %s", error.what());
@@ -42,7 +44,9 @@ HandleTable<Event> &Events()
     return *table;
 }
 
-Event::Event(bool timed) : id_(NextEventId()), timed_(timed) {}
+Event::Event(bool timed) : id_(NextEventId()), timed_(timed)
+{
+}
 
 aclError Event::Record(const std::shared_ptr<TaskQueue> &queue)
 {
@@ -54,11 +58,13 @@ aclError Event::Record(const std::shared_ptr<TaskQueue> &queue)
         valid_ = false;
     }
     aclError status = ACL_SUCCESS;
-    const uint64_t number = Push(*queue, {"event record", [self = shared_from_this(), version] {
-                                              self->Reach(version, false);
-                                              return TaskResult();
-                                          },
-                                          true},
+    const uint64_t number = Push(*queue,
+                                 {"event record",
+                                  [self = shared_from_this(), version] {
+                                      self->Reach(version, false);
+                                      return TaskResult();
+                                  },
+                                  true},
                                  &status);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number == 0) {
@@ -79,11 +85,13 @@ aclError Event::Reset(const std::shared_ptr<TaskQueue> &queue)
         version = recorded_;
     }
     aclError status = ACL_SUCCESS;
-    Push(*queue, {"event reset", [self = shared_from_this(), version] {
-                      self->Reach(version, true);
-                      return TaskResult();
-                  },
-                  true},
+    Push(*queue,
+         {"event reset",
+          [self = shared_from_this(), version] {
+              self->Reach(version, true);
+              return TaskResult();
+          },
+          true},
          &status);
     return status;
 }
@@ -118,15 +126,17 @@ aclError Event::MakeWait(const std::shared_ptr<TaskQueue> &queue, int64_t timeou
         --self->waits_;
     });
     aclError status = ACL_SUCCESS;
-    Push(*queue, {"event wait", [self = shared_from_this(), waiting, version, timeoutMs]() -> TaskResult {
-                      if (!self->WaitVersion(version, timeoutMs)) {
-                          return {ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "event " + std::to_string(self->id_) +
-                                                                       " was not reached within " +
-                                                                       std::to_string(timeoutMs) + " ms"};
-                      }
-                      return {};
-                  },
-                  false},
+    Push(*queue,
+         {"event wait",
+          [self = shared_from_this(), waiting, version, timeoutMs]() -> TaskResult {
+              if (!self->WaitVersion(version, timeoutMs)) {
+                  return {ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "event " + std::to_string(self->id_) +
+                                                               " was not reached within " +
+                                                               std::to_string(timeoutMs) + " ms"};
+              }
+              return {};
+          },
+          false},
          &status);
     return status;
 }

@@ -24,8 +24,8 @@ public:
     aclError MakeWait(const std::shared_ptr<TaskQueue> &queue, int64_t timeoutMs);
 
     bool Synchronize(int64_t timeoutMs); // false if time ran out; true at once if nothing is recorded
-    bool Complete();                     // recorded and reached
-    bool WaitsComplete();                // no stream waits for it any more
+    bool Complete(); // recorded and reached
+    bool WaitsComplete(); // no stream waits for it any more
     bool Timestamp(uint64_t *nanoseconds);
 
 private:

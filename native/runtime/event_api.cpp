@@ -71,8 +71,8 @@ aclError Synchronize(aclrtEvent handle, int64_t timeoutMs)
 aclError CheckTimeout(int32_t timeout)
 {
     if (timeout < -1) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter timeout is %d; it must be -1 or a number of milliseconds",
-                    timeout);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "parameter timeout is %d; it must be -1 or a number of milliseconds", timeout);
     }
     return ACL_SUCCESS;
 }
@@ -85,10 +85,12 @@ aclError ReadTime(const char *parameter, aclrtEvent handle, uint64_t *nanosecond
         return status;
     }
     if (!event->Timed()) {
-        return Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "%s was made without ACL_EVENT_TIME_LINE", parameter);
+        return Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "%s was made without ACL_EVENT_TIME_LINE",
+                    parameter);
     }
     if (!event->Timestamp(nanoseconds)) {
-        return Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "%s is not recorded, or not reached yet", parameter);
+        return Fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "%s is not recorded, or not reached yet",
+                    parameter);
     }
     return ACL_SUCCESS;
 }
@@ -98,7 +100,8 @@ aclError ReadTime(const char *parameter, aclrtEvent handle, uint64_t *nanosecond
 
 aclError aclrtCreateEvent(aclrtEvent *event)
 {
-    return Api("aclrtCreateEvent", [=] { return aclemu::CreateEvent(event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE); });
+    return Api("aclrtCreateEvent",
+               [=] { return aclemu::CreateEvent(event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE); });
 }
 
 aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)
@@ -128,21 +131,24 @@ aclError aclrtDestroyEvent(aclrtEvent event)
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 {
     return Api("aclrtRecordEvent", [=] {
-        return aclemu::WithStream(event, stream, [](auto &found, const auto &queue) { return found.Record(queue); });
+        return aclemu::WithStream(event, stream,
+                                  [](auto &found, const auto &queue) { return found.Record(queue); });
     });
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 {
     return Api("aclrtResetEvent", [=] {
-        return aclemu::WithStream(event, stream, [](auto &found, const auto &queue) { return found.Reset(queue); });
+        return aclemu::WithStream(event, stream,
+                                  [](auto &found, const auto &queue) { return found.Reset(queue); });
     });
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     return Api("aclrtStreamWaitEvent", [=] {
-        return aclemu::WithStream(event, stream, [](auto &found, const auto &queue) { return found.MakeWait(queue, -1); });
+        return aclemu::WithStream(event, stream,
+                                  [](auto &found, const auto &queue) { return found.MakeWait(queue, -1); });
     });
 }
 
@@ -196,7 +202,8 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
         aclError code = ACL_SUCCESS;
         const auto found = aclemu::RequireEvent("event", event, &code);
         if (found != nullptr) {
-            *status = found->Complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+            *status =
+                found->Complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
         }
         return code;
     });
@@ -211,7 +218,8 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
         aclError code = ACL_SUCCESS;
         const auto found = aclemu::RequireEvent("event", event, &code);
         if (found != nullptr) {
-            *status = found->WaitsComplete() ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
+            *status =
+                found->WaitsComplete() ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
         }
         return code;
     });

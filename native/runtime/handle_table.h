@@ -12,8 +12,9 @@
 
 namespace aclemu {
 
-// A value that no object of any kind had before, so that a stale handle or one of another kind is never mistaken for a
-// live one. Above 4 GiB, as addresses are: a program that keeps handles in 32 bits fails here as on the device.
+// A value that no object of any kind had before, so that a stale handle or one of another kind is never
+// mistaken for a live one. Above 4 GiB, as addresses are: a program that keeps handles in 32 bits fails here
+// as on the device.
 ACLEMU_API void *NewHandle();
 
 template <typename T>

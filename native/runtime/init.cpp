@@ -20,8 +20,8 @@ aclError aclInit(const char *configPath)
         const std::lock_guard<std::mutex> lock(g_mutex);
         if (g_references > 0) {
             ++g_references;
-            return Fail(ACL_ERROR_REPEAT_INITIALIZE,
-                        "this process is initialised already; the call was counted, and aclFinalizeReference takes it back");
+            return Fail(ACL_ERROR_REPEAT_INITIALIZE, "this process is initialised already; the call was "
+                                                     "counted, and aclFinalizeReference takes it back");
         }
         const aclError status = aclemu::ReadConfig(configPath);
         if (status == ACL_SUCCESS) {
@@ -36,7 +36,8 @@ aclError aclFinalize()
     return Api("aclFinalize", []() -> aclError {
         const std::lock_guard<std::mutex> lock(g_mutex);
         if (g_references == 0) {
-            return Fail(ACL_ERROR_REPEAT_FINALIZE, "aclInit was not called, or aclFinalize was called already");
+            return Fail(ACL_ERROR_REPEAT_FINALIZE,
+                        "aclInit was not called, or aclFinalize was called already");
         }
         g_references = 0;
         return ACL_SUCCESS;
@@ -48,7 +49,8 @@ aclError aclFinalizeReference(uint64_t *refCount)
     return Api("aclFinalizeReference", [=]() -> aclError {
         const std::lock_guard<std::mutex> lock(g_mutex);
         if (g_references == 0) {
-            return Fail(ACL_ERROR_REPEAT_FINALIZE, "aclInit was not called, or everything was finalised already");
+            return Fail(ACL_ERROR_REPEAT_FINALIZE,
+                        "aclInit was not called, or everything was finalised already");
         }
         --g_references;
         if (refCount != nullptr) {

@@ -17,7 +17,8 @@ constexpr int kNone = 4;
 int GlobalLevel()
 {
     const std::string value = EnvironmentText("ASCEND_GLOBAL_LOG_LEVEL");
-    return value.size() == 1 && value[0] >= '0' && value[0] <= '4' ? value[0] - '0' : static_cast<int>(LogLevel::ERROR);
+    return value.size() == 1 && value[0] >= '0' && value[0] <= '4' ? value[0] - '0'
+                                                                   : static_cast<int>(LogLevel::ERROR);
 }
 
 bool PrintToStdout()
@@ -41,8 +42,8 @@ void WriteLog(LogLevel level, const char *module, const std::string &message)
         return;
     }
     std::string line = std::string("[") + names[static_cast<int>(level)] + "] " + module + "(" +
-                       std::to_string(getpid()) + "," + program_invocation_short_name + "):" + LocalTime() + " " + message +
-                       "\n";
+                       std::to_string(getpid()) + "," + program_invocation_short_name + "):" + LocalTime() +
+                       " " + message + "\n";
     // One call per line keeps the lines of several threads apart.
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fflush(stdout);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kGranule = 32;
 
-// What an allocation takes of the device: rounded up to 32 bytes, plus 32 on A2 and A3 unless it is aligned only.
+// What an allocation takes of the device: rounded up to 32 bytes, plus 32 on A2 and A3 unless it is aligned
+// only.
 uint64_t Charged(size_t size, bool padded)
 {
     return (static_cast<uint64_t>(size) + kGranule - 1) / kGranule * kGranule + (padded ? kGranule : 0);
@@ -29,7 +30,8 @@ aclError Malloc(void **devPtr, size_t size, bool padded)
         return Fail(ACL_ERROR_INVALID_PARAM, "parameter size is 0; it must be greater than 0");
     }
     if (size > SIZE_MAX - 2 * kGranule) {
-        return Fail(ACL_ERROR_INVALID_PARAM, "parameter size is %zu, which is more than an address can count", size);
+        return Fail(ACL_ERROR_INVALID_PARAM, "parameter size is %zu, which is more than an address can count",
+                    size);
     }
     const auto context = RequireContext();
     if (context == nullptr) {
@@ -39,8 +41,9 @@ aclError Malloc(void **devPtr, size_t size, bool padded)
     const uint64_t charged = Charged(size, padded);
     void *address = AllocateOn(context->device, size, charged, capacity);
     if (address == nullptr) {
-        return Fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "device %d has no room for %zu bytes: %llu of %llu bytes are free",
-                    context->device, size, static_cast<unsigned long long>(capacity - UsedBytes(context->device)),
+        return Fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    "device %d has no room for %zu bytes: %llu of %llu bytes are free", context->device, size,
+                    static_cast<unsigned long long>(capacity - UsedBytes(context->device)),
                     static_cast<unsigned long long>(capacity));
     }
     *devPtr = address;
@@ -57,11 +60,12 @@ aclError Free(void *devPtr)
     }
     Allocation holder;
     if (FindAllocation(devPtr, &holder)) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "devPtr %p lies inside the allocation that starts at %p", devPtr,
-                    holder.base);
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "devPtr %p lies inside the allocation that starts at %p",
+                    devPtr, holder.base);
     }
     return Fail(ACL_ERROR_RT_PARAM_INVALID, "devPtr %p is %s", devPtr,
-                InDeviceRange(devPtr) ? "not allocated; it may have been freed already" : "not device memory");
+                InDeviceRange(devPtr) ? "not allocated; it may have been freed already"
+                                      : "not device memory");
 }
 
 } // namespace
@@ -144,8 +148,8 @@ aclError aclrtFreeHost(void *hostPtr)
             return FailNull("hostPtr");
         }
         if (!aclemu::FreeHost(hostPtr)) {
-            return Fail(ACL_ERROR_RT_PARAM_INVALID, "hostPtr %p was not allocated by aclrtMallocHost, or is freed already",
-                        hostPtr);
+            return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                        "hostPtr %p was not allocated by aclrtMallocHost, or is freed already", hostPtr);
         }
         return ACL_SUCCESS;
     });
@@ -161,8 +165,8 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
             return FailNull("total");
         }
         if (attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) {
-            return Fail(ACL_ERROR_INVALID_PARAM, "parameter attr is %d; it must be from %d to %d", attr, ACL_DDR_MEM,
-                        ACL_MEM_P2P_HUGE1G);
+            return Fail(ACL_ERROR_INVALID_PARAM, "parameter attr is %d; it must be from %d to %d", attr,
+                        ACL_DDR_MEM, ACL_MEM_P2P_HUGE1G);
         }
         const auto context = aclemu::RequireContext();
         if (context == nullptr) {

@@ -68,7 +68,8 @@ void OverrideCores(Platform *platform, const std::string &value)
     }
     if (!valid) {
         throw std::invalid_argument("ACLEMU_AICORES is \"" + value +
-                                    "\"; it must be a number of cube cores such as 20, or cube:vector such as 4:7, each from 1 to " +
+                                    "\"; it must be a number of cube cores such as 20, or cube:vector such as "
+                                    "4:7, each from 1 to " +
                                     std::to_string(kMaxCores));
     }
     platform->aicCores = counts[0];

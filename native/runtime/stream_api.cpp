@@ -94,13 +94,15 @@ aclError aclrtCreateStream(aclrtStream *stream)
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
     return Api("aclrtCreateStreamWithConfig", [=]() -> aclError {
-        const uint32_t known = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_PERSISTENT | ACL_STREAM_HUGE |
-                               ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
+        const uint32_t known = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC | ACL_STREAM_PERSISTENT |
+                               ACL_STREAM_HUGE | ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
         if (priority > 7) {
-            return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter priority is %u; it must be from 0 to 7", priority);
+            return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter priority is %u; it must be from 0 to 7",
+                        priority);
         }
         if ((flag & ~known) != 0) {
-            return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter flag is 0x%x; known flags are 0x%x", flag, known);
+            return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter flag is 0x%x; known flags are 0x%x", flag,
+                        known);
         }
         return aclemu::CreateStream(stream, priority, flag);
     });
@@ -125,8 +127,8 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
 {
     return Api("aclrtSynchronizeStreamWithTimeout", [=]() -> aclError {
         if (timeout < -1) {
-            return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter timeout is %d; it must be -1 or a number of milliseconds",
-                        timeout);
+            return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                        "parameter timeout is %d; it must be -1 or a number of milliseconds", timeout);
         }
         return aclemu::Synchronize(stream, timeout);
     });

@@ -24,19 +24,19 @@ public:
         bool always = false; // runs even when the tasks around it are dropped, because others wait for it
     };
 
-    // Appends and returns the task's number, counted from 1; 0 if the queue is closed. Throws std::system_error if no
-    // thread can be started.
+    // Appends and returns the task's number, counted from 1; 0 if the queue is closed. Throws
+    // std::system_error if no thread can be started.
     uint64_t Push(Task task);
 
-    uint64_t Last();               // number of the last task pushed
-    void Demand(uint64_t number);  // lets a delayed queue run up to this task
-    bool Idle();                   // everything pushed is done; also demands it
+    uint64_t Last(); // number of the last task pushed
+    void Demand(uint64_t number); // lets a delayed queue run up to this task
+    bool Idle(); // everything pushed is done; also demands it
 
     // Waits until the task is done. False if `timeoutMs` passes first; negative waits for ever.
     bool Wait(uint64_t number, int64_t timeoutMs);
 
-    TaskResult FirstFault();       // of the tasks done so far
-    void StopOnFault(bool stop);   // later tasks are dropped after a fault
+    TaskResult FirstFault(); // of the tasks done so far
+    void StopOnFault(bool stop); // later tasks are dropped after a fault
 
     // No more tasks. The worker ends when the queue is empty; with `drop` what has not started is left out.
     void Close(bool drop);
@@ -56,7 +56,7 @@ private:
     uint64_t finished_ = 0;
     uint64_t limit_;
     bool running_ = false; // a worker exists
-    bool asleep_ = false;  // and waits for work
+    bool asleep_ = false; // and waits for work
     unsigned waiting_ = 0; // threads in Wait or Push
     bool closed_ = false;
     bool drop_ = false;

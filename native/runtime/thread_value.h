@@ -3,8 +3,8 @@
 
 namespace aclemu {
 
-// A plain thread_local object is gone when static destructors or late callbacks of its thread run; this one is made
-// anew for them (and then never freed).
+// A plain thread_local object is gone when static destructors or late callbacks of its thread run; this one
+// is made anew for them (and then never freed).
 template <typename T>
 T &ThreadValue()
 {

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -52,6 +53,7 @@ def compiled(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> Ca
             if not is_c:
                 command += ["-I", str(NATIVE)]
             command += [str(path), "-o", str(program), "-L", str(root / "lib64"), "-lascendcl", "-lnnopbase"]
+            command += shlex.split(os.environ.get("CFLAGS" if is_c else "CXXFLAGS", ""))
             command += ["-pthread", f"-Wl,-rpath,{root / 'lib64'}"]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
@@ -63,12 +65,13 @@ def compiled(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> Ca
 
 @pytest.fixture
 def run(compiled: Callable[..., pathlib.Path]) -> Run:
-    """Runs a program with extra environment variables and expects it to end with 0 within `timeout` seconds."""
+    """Runs a program, with environment variables as keywords, and checks how it ends."""
 
     def run_program(
         source: str | pathlib.Path, *arguments: str, timeout: float = 60, expect: int = 0, **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("ACLEMU_", "ASCEND_"))}
+        own = ("ACLEMU_", "ASCEND_")
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(own)}
         done = subprocess.run(
             [str(compiled(source)), *arguments],
             capture_output=True,

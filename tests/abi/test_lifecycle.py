@@ -73,6 +73,7 @@ def test_fork(run: Run) -> None:
         ({"ACLEMU_MEMORY": "64X"}, 507033, "ACLEMU_MEMORY"),
         ({"ACLEMU_MEMORY": "G"}, 507033, "ACLEMU_MEMORY"),
         ({"ACLEMU_DEVICES": "0"}, 507033, "ACLEMU_DEVICES"),
+        ({"ACLEMU_STREAM": "sync"}, 507033, "ACLEMU_STREAM"),
         ({"ASCEND_RT_VISIBLE_DEVICES": "9"}, 207004, "ASCEND_RT_VISIBLE_DEVICES"),
         ({"ASCEND_RT_VISIBLE_DEVICES": ""}, 207004, "ASCEND_RT_VISIBLE_DEVICES"),
     ],
@@ -82,7 +83,8 @@ def test_settings_that_make_no_sense(run: Run, variables: dict[str, str], code: 
 
 
 @pytest.mark.parametrize(
-    ("visible", "count", "second"), [(None, 2, 0), ("1", 1, 107001), ("1,0", 2, 0), ("0,0", 1, 107001), ("0,7", 1, 107001)]
+    ("visible", "count", "second"),
+    [(None, 2, 0), ("1", 1, 107001), ("1,0", 2, 0), ("0,0", 1, 107001), ("0,7", 1, 107001)],
 )
 def test_visible_devices(run: Run, visible: str | None, count: int, second: int) -> None:
     variables = {"ACLEMU_DEVICES": "2"} | ({} if visible is None else {"ASCEND_RT_VISIBLE_DEVICES": visible})

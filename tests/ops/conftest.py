@@ -1,5 +1,6 @@
 """A view of the emulator's libraries through plain ctypes, without any of the package's own binding code."""
 
+import contextlib
 import ctypes
 import math
 import os
@@ -92,6 +93,21 @@ class RawAbi:
         assert self.create_stream(ctypes.byref(stream)) == 0
         return stream.value
 
+    @contextlib.contextmanager
+    def other_context(self):
+        """A new context with a stream, current in the block."""
+        home, other = ctypes.c_void_p(), ctypes.c_void_p()
+        assert self.get_context(ctypes.byref(home)) == 0
+        assert self.create_context(ctypes.byref(other), 0) == 0
+        assert self.set_context(other) == 0
+        stream = self.new_stream()
+        try:
+            yield stream
+        finally:
+            self.destroy_stream(stream)
+            assert self.set_context(home) == 0
+            assert self.destroy_context(other) == 0
+
     def message(self):
         text = self.error_text()
         return None if text is None else text.decode()
@@ -105,15 +121,15 @@ class RawAbi:
         # Two faults may give one tensor a shape and strides of different rank: then the shape is enough.
         steps = spec.strides if spec.strides and len(spec.strides) == rank else None
         strides = None if steps is None else (ctypes.c_int64 * rank)(*steps)
-        span = math.prod(spec.shape)
+        span = max(0, math.prod(spec.shape))
         if steps and span:
             span = 1 + sum((n - 1) * step for n, step in zip(spec.shape, steps, strict=True))
         storage, storage_rank = (shape, rank) if strides is None else ((ctypes.c_int64 * 1)(span), 1)
         size = span * ITEM_SIZE[spec.dtype]
-        if self._next + size > self.buffer_size:
-            raise ValueError(f"the shared buffer of {self.buffer_size} bytes is too small for {spec}")
-        address = self.buffer + self._next
-        self._next += -(-size // 512) * 512
+        # What does not fit lies at the start, which is good enough for calls that are to be refused.
+        fits = self._next + size <= self.buffer_size
+        address = self.buffer + (self._next if fits else 0)
+        self._next += -(-size // 512) * 512 if fits else 0
         handle = self.create_tensor(
             shape, rank, spec.dtype, strides, 0, spec.format, storage, storage_rank, address
         )
@@ -143,11 +159,12 @@ class RawAbi:
             self.finish(answer)
         return answer
 
-    def phase2(self, answer: Answer) -> int:
+    def phase2(self, answer: Answer, stream: int | None = None) -> int:
+        stream = stream or self.stream
         workspace = self.new_buffer(answer.workspace_size) if answer.workspace_size else None
-        status = self.run(workspace, answer.workspace_size, answer.executor, self.stream)
+        status = self.run(workspace, answer.workspace_size, answer.executor, stream)
         if status == 0:
-            status = self.synchronize(self.stream)
+            status = self.synchronize(stream)
         if workspace:
             assert self.free(workspace) == 0
         self.finish(answer)

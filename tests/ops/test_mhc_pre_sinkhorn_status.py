@@ -4,7 +4,6 @@ Nothing of the binding takes part, so what is checked here is what a C program s
 """
 
 import copy
-import ctypes
 import itertools
 import re
 from dataclasses import dataclass
@@ -319,6 +318,29 @@ def test_other_stream_counts(abi, hc_mult, streams):
     assert re.search(rf"\b{name}\b", headline(answer.message)[1])
 
 
+@pytest.mark.parametrize("lead", [(-1, -3), (-1, 3), (2, -(2**62))])
+def test_negative_axes(abi, lead):
+    """aclCreateTensor takes any shape, so it is for the operator to refuse it."""
+    call = Call()
+    call.change(
+        x__shape=(*lead, 4, 128), hin__shape=(*lead, 128), hPost__shape=(*lead, 4), hRes__shape=(*lead, 16)
+    )
+    call.change(hPre__shape=(*lead, 4), hcBeforeNorm__shape=(*lead, 24), invRms__shape=(*lead, 1))
+    call.change(sumOut__shape=(40, *lead, 4), normOut__shape=(40, *lead, 4, 4))
+    expect(call.phase1(abi), Fault({}, INVALID, "x", (str([*lead, 4, 128]), "negative"), 0))
+
+
+def test_descriptor_larger_than_its_buffer(abi):
+    """x of a million tokens, outputs to match, all in a buffer of 64 MiB. A fault spoils its context only."""
+    with abi.other_context() as stream:
+        answer = Call((1, 1_000_000), backward=False).phase1(abi)
+        assert answer.status == 0, answer.message
+        assert abi.phase2(answer, stream) == 507015
+        text = abi.message()
+        assert re.search(r"\bx needs 1024000000 bytes", text), text
+    assert abi.phase2(Call().phase1(abi)) == 0
+
+
 def test_strided_inputs_are_accepted(abi):
     call = Call()
     call.change(x__strides=(12288, 4096, 1, 8), phi__strides=(1, 24), alpha__strides=(7,), bias__strides=(2,))
@@ -352,19 +374,8 @@ def test_executor_serves_once(abi):
 
 
 def test_stream_of_another_context(abi):
-    home, other = ctypes.c_void_p(), ctypes.c_void_p()
-    assert abi.get_context(ctypes.byref(home)) == 0
-    assert abi.create_context(ctypes.byref(other), 0) == 0
-    foreign = abi.new_stream()
-    assert abi.set_context(home) == 0
-    answer = Call().phase1(abi)
-    workspace = abi.new_buffer(max(answer.workspace_size, 32))
-    assert abi.run(workspace, answer.workspace_size, answer.executor, foreign) == RUNTIME
-    assert "107003" in abi.message()
-    abi.finish(answer)
-    assert abi.free(workspace) == 0
-    assert abi.set_context(other) == 0
-    assert abi.destroy_stream(foreign) == 0
-    assert abi.set_context(home) == 0
-    assert abi.destroy_context(other) == 0
+    with abi.other_context():
+        answer = Call().phase1(abi)
+        assert abi.phase2(answer, abi.stream) == RUNTIME
+        assert "107003" in abi.message()
     assert abi.phase2(Call().phase1(abi)) == 0

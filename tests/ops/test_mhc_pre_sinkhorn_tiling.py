@@ -50,7 +50,8 @@ def tile(tmp_path_factory):
     sources = [Path(__file__).parent / "tiling_probe.cpp"]
     sources += (NATIVE / "ops" / "mhc_pre_sinkhorn" / "op_host").glob("mhc_pre_sinkhorn_tiling.cpp")
     subprocess.run(
-        [compiler, "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{NATIVE}", "-o", library, *sources], check=True
+        [compiler, "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{NATIVE}", "-o", library, *sources],
+        check=True,
     )
     probe = ctypes.CDLL(str(library)).probe
     probe.restype = ctypes.c_int
@@ -83,9 +84,7 @@ def test_every_token_and_column_is_multiplied_once(tile, tokens, aic, aiv, key):
         single = t.data.vector_cores % 2 == 1 and part == t.data.vector_cores // 2
         first = part * 2 * t.data.rows_per_core
         rows = range(first, min(first + (1 if single else 2) * t.data.rows_per_core, tokens))
-        columns = range(
-            k_part * t.data.chunks_per_part, min((k_part + 1) * t.data.chunks_per_part, chunks)
-        )
+        columns = range(k_part * t.data.chunks_per_part, min((k_part + 1) * t.data.chunks_per_part, chunks))
         assert len(rows) > 0 and len(columns) > 0, f"block {block} has nothing to do"
         total += len(rows) * len(columns)
         if taken:

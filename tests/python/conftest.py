@@ -1,4 +1,4 @@
-"""What the binding's tests share: the stub of CANN's libraries, and a fresh interpreter for what is per process."""
+"""What the binding's tests share: the stub of CANN's libraries, and fresh interpreters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 STUB = Path(__file__).with_name("stub")
-VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH", "ACLNN_PY_BACKEND", "ACLNN_PY_BLOCKING")
+VARIABLES = (
+    "ASCEND_HOME_PATH",
+    "ASCEND_OPP_PATH",
+    "ASCEND_CUSTOM_OPP_PATH",
+    "ACLNN_PY_BACKEND",
+    "ACLNN_PY_BLOCKING",
+)
 
 
 def _compile(target: Path, sources: list[Path], *flags: str) -> Path:
@@ -21,7 +27,17 @@ def _compile(target: Path, sources: list[Path], *flags: str) -> Path:
     if compiler is None:
         pytest.skip("needs a C++ compiler")
     target.parent.mkdir(parents=True, exist_ok=True)
-    command = [compiler, "-std=c++17", "-O0", "-fPIC", "-shared", "-o", str(target), *map(str, sources), *flags]
+    command = [
+        compiler,
+        "-std=c++17",
+        "-O0",
+        "-fPIC",
+        "-shared",
+        "-o",
+        str(target),
+        *map(str, sources),
+        *flags,
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return target
@@ -59,7 +75,7 @@ def stub_root(build_stub: Callable[..., Path], tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
-def run_python(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs Python code in a fresh interpreter with a clean environment: run_python(code, NAME="value", ...).
 
     Returns the finished process; `code=0` (default) asserts that exit status.
@@ -74,3 +90,12 @@ def run_python(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str
         return done
 
     return run
+
+
+@pytest.fixture(scope="session")
+def any_root(request: pytest.FixtureRequest) -> None:
+    """Libraries for tests in this process: CANN or the emulator if there is one, else the stub."""
+    import aclnn_py
+
+    if not aclnn_py.is_available():
+        os.environ["ASCEND_HOME_PATH"] = str(request.getfixturevalue("stub_root"))

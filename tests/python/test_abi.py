@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from aclnn_py import abi, enums
 from aclnn_py.status import table
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+
 from aclnn_py import aclDataType, as_dtype
 from aclnn_py.dtypes import TO_ACL, TO_NUMPY, spelled, unusable
 

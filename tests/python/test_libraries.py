@@ -1,4 +1,4 @@
-"""Opening libraries and finding symbols, each case in a fresh interpreter with small libraries built for it."""
+"""Opening libraries and finding symbols, in fresh interpreters with small libraries built for it."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ START = """
 """
 
 
-def test_missing_driver_library(run_python: Run, root: Path, compile_library: Compile, tmp_path: Path) -> None:
+def test_missing_driver_library(
+    run_python: Run, root: Path, compile_library: Compile, tmp_path: Path
+) -> None:
     needs(compile_library, root / "lib64" / "libascendcl.so", "libascend_hal.so", tmp_path)
     text = run_python(START, ASCEND_HOME_PATH=root).stdout
     assert "libascend_hal.so" in text and "driver" in text and "LD_LIBRARY_PATH" in text
@@ -142,7 +144,9 @@ def test_missing_driver_library(run_python: Run, root: Path, compile_library: Co
     assert text.count("\n") == 1
 
 
-def test_another_missing_library(run_python: Run, root: Path, compile_library: Compile, tmp_path: Path) -> None:
+def test_another_missing_library(
+    run_python: Run, root: Path, compile_library: Compile, tmp_path: Path
+) -> None:
     needs(compile_library, root / "lib64" / "libnnopbase.so", "libge_runner.so", tmp_path)
     (root / "set_env.sh").touch()
     text = run_python(START, ASCEND_HOME_PATH=root).stdout
@@ -212,7 +216,7 @@ def test_undefined_symbol_names_its_holder_and_the_way_out(
 def test_equal_names_in_two_libraries_do_not_mix(
     run_python: Run, root: Path, compile_library: Compile, tmp_path: Path
 ) -> None:
-    """Two libraries with a static object of one C++ name, whose destructor frees memory, end without a double free."""
+    """Two libraries with a C++ object of one name, whose destructor frees memory: no double free at exit."""
     both = """
         #include <cstdlib>
         struct Registry {{ char *p = (char *)malloc(64); ~Registry() {{ free(p); }} }};

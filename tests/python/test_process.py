@@ -1,4 +1,4 @@
-"""What is true of a whole process: start, end, fork, signals. Each case in a fresh interpreter with the stub."""
+"""What is true of a whole process: start, end, fork, signals. In fresh interpreters with the stub."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def calls(trace: Path) -> Counter[str]:
 
 def test_exit_ends_what_was_started(run_python: Run, stub_root: Path, trace: Path) -> None:
     done = run_python(
-        WORK + "        kept = work(); stream = aclnn.Stream()\n", ASCEND_HOME_PATH=stub_root, STUB_TRACE=trace
+        WORK + "        kept = work(); stream = aclnn.Stream()\n",
+        ASCEND_HOME_PATH=stub_root,
+        STUB_TRACE=trace,
     )
     counted = calls(trace)
     assert (counted["aclInit"], counted["aclFinalizeReference"], counted["aclFinalize"]) == (1, 1, 0)
-    assert counted["stream"] == counted["device"] == counted["executor"] == 0
+    assert counted["stream"] == counted["device"] == counted["executor"] == counted["memory"] == 0
     assert done.stderr == ""
 
 
@@ -93,16 +95,19 @@ def test_another_library_that_initialises_too(run_python: Run, stub_root: Path, 
         assert code == (100002 if ours_first else 0), code
         work()
         left = ctypes.c_uint64(9)
-        import atexit
-        def check():  # registered before our module's own handler would be wrong: this must run after it
-            pass
         from aclnn_py import runtime
         runtime._at_exit()
         assert raw.aclrtSetDevice(0) == 0  # ACL is still up for the other library
         assert raw.aclFinalizeReference(ctypes.byref(left)) == 0 and left.value == 0
         assert raw.aclFinalizeReference(ctypes.byref(left)) == 100037
     """
-    source = RAW + WORK + f"        ours_first = {ours_first}\n" + (ours + theirs if ours_first else theirs + ours) + end
+    source = (
+        RAW
+        + WORK
+        + f"        ours_first = {ours_first}\n"
+        + (ours + theirs if ours_first else theirs + ours)
+        + end
+    )
     run_python(source, ASCEND_HOME_PATH=stub_root)
 
 
@@ -154,7 +159,7 @@ def test_runtime_blocks_in_sequence_and_nested(run_python: Run, stub_root: Path,
     assert "went when ACL was finalized" in done.stdout and "stream was closed" in done.stdout
     counted = calls(trace)
     assert counted["aclInit"] == counted["aclFinalizeReference"] == 3
-    assert counted["stream"] == counted["tensor"] == counted["device"] == 0
+    assert counted["stream"] == counted["tensor"] == counted["device"] == counted["memory"] == 0
 
 
 def test_threads_survive_the_end_and_a_new_start(run_python: Run, stub_root: Path) -> None:
@@ -209,7 +214,9 @@ FORK = """
         "aclnn.synchronize()",
     ],
 )
-def test_use_in_a_forked_child_names_spawn_at_once(run_python: Run, stub_root: Path, trace: Path, use: str) -> None:
+def test_use_in_a_forked_child_names_spawn_at_once(
+    run_python: Run, stub_root: Path, trace: Path, use: str
+) -> None:
     child = f"""
             start = time.monotonic()
             try:
@@ -256,7 +263,11 @@ def test_multiprocessing_with_fork_and_spawn(run_python: Run, stub_root: Path, t
         "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
         "        assert pool.map(job, [1, 2]) == [[1, 1], [2, 2]]\n"
     )
-    run_python("import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')", str(script), ASCEND_HOME_PATH=stub_root)
+    run_python(
+        "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')",
+        str(script),
+        ASCEND_HOME_PATH=stub_root,
+    )
 
 
 def test_ctrl_c_works_while_waiting(run_python: Run, stub_root: Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from aclnn_py.catalogue import _file_name
 from aclnn_py.operator import call_source
 from aclnn_py.prototype import PrototypeError, parse
-from hypothesis import given
-from hypothesis import strategies as st
 
 STUB = Path(__file__).with_name("stub")
 TAIL = "uint64_t *workspaceSize, aclOpExecutor **executor"
@@ -116,7 +117,9 @@ def test_any_layout_reads_the_same(parts: list[tuple[str, str, str]], gap: str) 
         [*(f"{a}{ctype}{b}{name}" for (ctype, a, b), name in zip(parts, names, strict=True)), TAIL]
     )
     left = parse(f"aclnnStatus aclnnXGetWorkspaceSize({plain});")
-    right = parse(f"ACL_FUNC __attribute__((x)) aclnnStatus{gap}aclnnXGetWorkspaceSize{gap}({gap}{spaced}{gap});")
+    right = parse(
+        f"ACL_FUNC __attribute__((x)) aclnnStatus{gap}aclnnXGetWorkspaceSize{gap}({gap}{spaced}{gap});"
+    )
     assert left.parameters == right.parameters
     assert [p.name for p in left.parameters] == names
     compile(call_source(left), "generated", "exec")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from aclnn_py import roots
 from aclnn_py.status import LibraryNotFound
 
@@ -79,7 +80,12 @@ def test_an_empty_variable_counts_as_unset(env: Env, tmp_path: Path) -> None:
 @pytest.mark.parametrize("backend", ["auto", "cann"])
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("missing", "does not exist"), ("file", "is a file"), ("empty", "has no lib64"), ("half", "libnnopbase.so")],
+    [
+        ("missing", "does not exist"),
+        ("file", "is a file"),
+        ("empty", "has no lib64"),
+        ("half", "libnnopbase.so"),
+    ],
 )
 def test_a_wrong_home_path_is_named_and_never_replaced(
     env: Env, tmp_path: Path, backend: str, kind: str, words: str
@@ -112,7 +118,7 @@ def test_a_wrong_home_path_points_to_the_script_that_exists(env: Env, tmp_path: 
 def test_backend_cann_without_cann(env: Env, tmp_path: Path) -> None:
     fake_root(tmp_path / "_emulator")
     env.setenv("ACLNN_PY_BACKEND", "cann")
-    with pytest.raises(LibraryNotFound, match="no CANN found.*ACLNN_PY_BACKEND=emulator"):
+    with pytest.raises(LibraryNotFound, match=r"no CANN found.*ACLNN_PY_BACKEND=emulator"):
         roots.candidates()
 
 

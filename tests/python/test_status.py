@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pickle
 
-import aclnn_py as aclnn
 import pytest
+
+import aclnn_py as aclnn
 from aclnn_py.status import Argument, exception_class
 
 
-@pytest.mark.parametrize("what", [161002, "161002", " 0x274ea ", "ACLNN_ERR_PARAM_INVALID", "aclnn_err_param_invalid"])
+@pytest.mark.parametrize(
+    "what", [161002, "161002", " 0x274ea ", "ACLNN_ERR_PARAM_INVALID", "aclnn_err_param_invalid"]
+)
 def test_explain_takes_numbers_and_names(what: int | str) -> None:
     status = aclnn.explain(what)
     assert (status.code, status.name) == (161002, "ACLNN_ERR_PARAM_INVALID")
@@ -82,7 +85,9 @@ def test_class_of_a_code(code: int, operator: bool, expected: type) -> None:
 
 def sample() -> aclnn.AclError:
     arguments = (Argument("x", "FLOAT16  [2, 3]  contiguous  ND"), Argument("hcMult", "int 5"))
-    return aclnn.AclnnParameterError(161002, "aclnnFoo", 1, "EZ1001: hcMult must be 4, got 5", arguments, "served by a")
+    return aclnn.AclnnParameterError(
+        161002, "aclnnFoo", 1, "EZ1001: hcMult must be 4, got 5", arguments, "served by a"
+    )
 
 
 def test_text_holds_everything() -> None:

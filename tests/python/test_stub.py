@@ -20,5 +20,3 @@ RUN = """
 def test_with_the_stub(run_python: Callable[..., Any], stub_root: Path, file: Path) -> None:
     done = run_python(RUN, str(file), ASCEND_HOME_PATH=stub_root, STUB_MEMORY=100_000_000)
     assert " passed" in done.stdout
-
-

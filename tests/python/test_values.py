@@ -9,6 +9,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
+
 from aclnn_py import aclDataType
 from aclnn_py.values import to_bool, to_data_type, to_float, to_int, to_string
 
@@ -63,7 +64,9 @@ def test_float_is_exact(value: object, expected: float) -> None:
     assert struct.pack("d", to_float(value, "double")) == struct.pack("d", expected)
 
 
-@pytest.mark.parametrize("value", [Decimal("1e-6"), "1e-6", None, True, np.True_, 1j, np.complex64(1), [1.0], np.ones(1)])
+@pytest.mark.parametrize(
+    "value", [Decimal("1e-6"), "1e-6", None, True, np.True_, 1j, np.complex64(1), [1.0], np.ones(1)]
+)
 def test_float_refuses(value: object) -> None:
     with pytest.raises(TypeError, match="must be a real number, got"):
         to_float(value, "double")

@@ -192,25 +192,26 @@ void WaitCrossCoreFlag(uint32_t mode, uint32_t flag)
     if (flag >= kFlags) {
         Fail("CrossCoreWaitFlag: flag %u does not exist, there are 0 to %u", flag, kFlags - 1);
     }
+    bool cancelled = false;
     {
         std::lock_guard<std::mutex> lock(run.mutex);
         if (self.flags[flag] > 0) {
             --self.flags[flag];
             return;
         }
-        if (run.failed) {
-            self.cancelled = true;
-        } else {
+        cancelled = run.failed;
+        if (!cancelled) {
             self.state = CoreState::BLOCKED;
             self.waitFlag = flag;
             self.waitMode = mode;
             --run.runnable;
         }
     }
-    if (!self.cancelled) {
-        self.fiber.Leave();
+    if (!cancelled) {
+        self.fiber.Leave();   // another thread may make this core ready already, but only this one enters it
+        cancelled = self.cancelled;
     }
-    if (self.cancelled) {
+    if (cancelled) {
         self.core.unwinding = 1;
         throw Cancelled{};
     }

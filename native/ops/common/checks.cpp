@@ -65,6 +65,20 @@ aclnnStatus Checks::Rank(const char *name, const aclTensor *tensor, std::initial
                                              ranks + ".");
 }
 
+aclnnStatus Checks::Addressable(const char *name, const aclTensor *tensor) const
+{
+    constexpr int64_t most = int64_t{1} << 40; // elements; far beyond any device's memory
+    int64_t size = 1;
+    for (const int64_t dim : tensor->viewShape) {
+        if (dim < 0 || dim > most || (dim != 0 && size > most / dim)) {
+            return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
+                                                     ", expected no negative dimension and at most 2^40 elements.");
+        }
+        size *= dim;
+    }
+    return ACLNN_SUCCESS;
+}
+
 aclnnStatus Checks::HasShape(const char *name, const aclTensor *tensor, const Shape &expected, const char *rule) const
 {
     if (tensor->viewShape == expected) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <vector>
 
@@ -20,6 +21,8 @@ public:
     aclnnStatus DType(const char *name, const aclTensor *tensor, std::initializer_list<aclDataType> allowed) const;
     aclnnStatus SameDType(const char *name, const aclTensor *tensor, const char *like, const aclTensor *other) const;
     aclnnStatus Rank(const char *name, const aclTensor *tensor, std::initializer_list<size_t> allowed) const;
+    // No negative dimension, and few enough elements to address.
+    aclnnStatus Addressable(const char *name, const aclTensor *tensor) const;
     // `rule` says where the expected shape comes from, e.g. "[n*n + 2n, n*c]".
     aclnnStatus HasShape(const char *name, const aclTensor *tensor, const Shape &expected, const char *rule) const;
     aclnnStatus Equals(const char *name, int64_t value, int64_t expected) const;
@@ -38,5 +41,17 @@ private:
             return opsStatus_;                         \
         }                                              \
     } while (0)
+
+// Runs a front end so that no exception crosses the C boundary: what is thrown (no memory, an emulator setting that is not
+// valid) becomes 361001 with its text.
+template <typename FrontEnd>
+aclnnStatus Guarded(const Checks &check, FrontEnd &&frontEnd)
+{
+    try {
+        return frontEnd();
+    } catch (const std::exception &error) {
+        return check.Fail(361001, error.what()); // ACLNN_ERR_RUNTIME_ERROR
+    }
+}
 
 } // namespace ops

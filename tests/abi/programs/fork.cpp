@@ -65,7 +65,8 @@ int main()
             void *block = nullptr;
             CHECK_OK(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST));
             CHECK_OK(aclrtFree(block));
-            CHECK_OK(aclDestroyTensor(aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, block)));
+            CHECK_OK(aclDestroyTensor(
+                aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, block)));
         }
         CHECK_OK(aclrtResetDevice(0));
     });
@@ -74,7 +75,8 @@ int main()
         InChild([&] {
             CHECK_REFUSED(aclrtSynchronizeStream(stream), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");
             CHECK_REFUSED(aclrtSetDevice(0), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");
-            CHECK_REFUSED(aclrtMalloc(&address, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");
+            CHECK_REFUSED(aclrtMalloc(&address, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_DEV_SETUP_ERROR,
+                          "spawn");
             CHECK_REFUSED(aclrtFree(address), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");
             CHECK_REFUSED(nnop::Run(nullptr, 0, executor, stream), 361001, "spawn");
             CHECK_REFUSED(aclFinalize(), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");

@@ -146,7 +146,8 @@ void Parameters()
     CHECK_OK(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 7));
     CHECK_OK(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value));
     CHECK(value == 7);
-    CHECK_REFUSED(aclrtSetSysParamOpt(static_cast<aclSysParamOpt>(9), 1), ACL_ERROR_RT_PARAM_INVALID, "opt is 9");
+    CHECK_REFUSED(aclrtSetSysParamOpt(static_cast<aclSysParamOpt>(9), 1), ACL_ERROR_RT_PARAM_INVALID,
+                  "opt is 9");
     CHECK_OK(aclrtResetDevice(0));
 }
 

@@ -37,7 +37,8 @@ void Allocation()
     CHECK_REFUSED(aclrtMalloc(nullptr, 8, kPolicy), ACL_ERROR_INVALID_PARAM, "devPtr");
     CHECK_REFUSED(aclrtMalloc(&address, 0, kPolicy), ACL_ERROR_INVALID_PARAM, "size is 0");
     CHECK_REFUSED(aclrtMalloc(&address, SIZE_MAX, kPolicy), ACL_ERROR_INVALID_PARAM, "size");
-    CHECK_REFUSED(aclrtMalloc(&address, SIZE_MAX / 2, kPolicy), ACL_ERROR_RT_MEMORY_ALLOCATION, "bytes are free");
+    CHECK_REFUSED(aclrtMalloc(&address, SIZE_MAX / 2, kPolicy), ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  "bytes are free");
     CHECK_REFUSED(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM, "devPtr");
     CHECK(address == nullptr);
     const size_t before = FreeBytes();
@@ -121,7 +122,8 @@ void Capacity() // with ACLEMU_MEMORY=1G
     void *first = nullptr;
     void *second = nullptr;
     CHECK_OK(aclrtMalloc(&first, GiB - MiB, kPolicy));
-    CHECK_REFUSED(aclrtMalloc(&second, 2 * MiB, kPolicy), ACL_ERROR_RT_MEMORY_ALLOCATION, "no room for 2097152 bytes");
+    CHECK_REFUSED(aclrtMalloc(&second, 2 * MiB, kPolicy), ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  "no room for 2097152 bytes");
     CHECK(second == nullptr);
     CHECK_OK(aclrtMalloc(&second, MiB - 64, kPolicy));
     CHECK_OK(aclrtFree(first));
@@ -172,12 +174,17 @@ void Copies()
     CHECK_REFUSED(aclrtMemcpy(nullptr, 4, a, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_INVALID_PARAM, "dst");
     CHECK_REFUSED(aclrtMemcpy(a, 4, nullptr, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_INVALID_PARAM, "src");
     CHECK_REFUSED(aclrtMemcpy(a, 3, b, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "destMax");
-    CHECK_REFUSED(aclrtMemcpy(a, count + 1, out.data(), count + 1, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "dst");
-    CHECK_REFUSED(aclrtMemcpy(out.data(), 2 * count, a, count + 1, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "src");
-    CHECK_REFUSED(aclrtMemcpy(pinned, 2 * count, a, count + 1, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "dst");
-    CHECK_REFUSED(aclrtMemcpy(a, 4, b, 4, static_cast<aclrtMemcpyKind>(9)), ACL_ERROR_INVALID_PARAM, "kind is 9");
+    CHECK_REFUSED(aclrtMemcpy(a, count + 1, out.data(), count + 1, ACL_MEMCPY_DEFAULT),
+                  ACL_ERROR_RT_PARAM_INVALID, "dst");
+    CHECK_REFUSED(aclrtMemcpy(out.data(), 2 * count, a, count + 1, ACL_MEMCPY_DEFAULT),
+                  ACL_ERROR_RT_PARAM_INVALID, "src");
+    CHECK_REFUSED(aclrtMemcpy(pinned, 2 * count, a, count + 1, ACL_MEMCPY_DEFAULT),
+                  ACL_ERROR_RT_PARAM_INVALID, "dst");
+    CHECK_REFUSED(aclrtMemcpy(a, 4, b, 4, static_cast<aclrtMemcpyKind>(9)), ACL_ERROR_INVALID_PARAM,
+                  "kind is 9");
     CHECK_OK(aclrtMemcpy(a, 4, b, 4, ACL_MEMCPY_HOST_TO_HOST)); // the addresses decide
-    CHECK_REFUSED(aclrtMemcpyAsync(a, 4, b, 4, ACL_MEMCPY_HOST_TO_DEVICE, nullptr), ACL_ERROR_RT_PARAM_INVALID, "kind is 1");
+    CHECK_REFUSED(aclrtMemcpyAsync(a, 4, b, 4, ACL_MEMCPY_HOST_TO_DEVICE, nullptr),
+                  ACL_ERROR_RT_PARAM_INVALID, "kind is 1");
     CHECK_OK(aclrtMemcpyAsync(pinned, count, a, count, ACL_MEMCPY_DEVICE_TO_HOST, nullptr));
     CHECK_OK(aclrtMemsetAsync(a, count, 0, count, nullptr));
     CHECK_OK(aclrtSynchronizeStream(nullptr));
@@ -192,7 +199,8 @@ void Copies()
     CHECK_OK(aclrtMemcpy(out.data(), count, a, count, ACL_MEMCPY_DEVICE_TO_HOST));
     CHECK(out[9] == 0xFF && out[10] == 9);
     CHECK_REFUSED(aclrtMemset(a, 4, 0, 5), ACL_ERROR_RT_PARAM_INVALID, "maxCount");
-    CHECK_REFUSED(aclrtMemset(a, 2 * count, 0, 2 * count), ACL_ERROR_RT_PARAM_INVALID, "beyond its allocation");
+    CHECK_REFUSED(aclrtMemset(a, 2 * count, 0, 2 * count), ACL_ERROR_RT_PARAM_INVALID,
+                  "beyond its allocation");
     CHECK_REFUSED(aclrtMemset(out.data(), 4, 0, 4), ACL_ERROR_RT_PARAM_INVALID, "not allocated by");
     CHECK_REFUSED(aclrtMemset(nullptr, 4, 0, 4), ACL_ERROR_INVALID_PARAM, "devPtr");
 
@@ -202,11 +210,15 @@ void Copies()
     for (size_t row = 0; row < 100; ++row) {
         CHECK(std::memcmp(&out[row * 5], &in[row * 10], 3) == 0);
     }
-    CHECK_REFUSED(aclrtMemcpy2d(out.data(), 2, a, 10, 3, 2, ACL_MEMCPY_DEFAULT), ACL_ERROR_INVALID_PARAM, "width");
-    CHECK_REFUSED(aclrtMemcpy2d(out.data(), 10, a, 10, 3, 101, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "src");
+    CHECK_REFUSED(aclrtMemcpy2d(out.data(), 2, a, 10, 3, 2, ACL_MEMCPY_DEFAULT), ACL_ERROR_INVALID_PARAM,
+                  "width");
+    CHECK_REFUSED(aclrtMemcpy2d(out.data(), 10, a, 10, 3, 101, ACL_MEMCPY_DEFAULT),
+                  ACL_ERROR_RT_PARAM_INVALID, "src");
     CHECK_OK(aclrtFree(b));
-    CHECK_REFUSED(aclrtMemcpy(out.data(), 4, b, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "not allocated");
-    CHECK_REFUSED(aclrtMemcpyAsync(b, 4, a, 4, ACL_MEMCPY_DEFAULT, nullptr), ACL_ERROR_RT_PARAM_INVALID, "not allocated");
+    CHECK_REFUSED(aclrtMemcpy(out.data(), 4, b, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID,
+                  "not allocated");
+    CHECK_REFUSED(aclrtMemcpyAsync(b, 4, a, 4, ACL_MEMCPY_DEFAULT, nullptr), ACL_ERROR_RT_PARAM_INVALID,
+                  "not allocated");
     CHECK_OK(aclrtFree(a));
     CHECK_OK(aclrtFreeHost(pinned));
 }

@@ -110,7 +110,8 @@ void Destroying()
     CHECK_OK(aclrtSynchronizeStream(standard));
     CHECK_REFUSED(aclrtDestroyStream(standard), ACL_ERROR_RT_PARAM_INVALID, "default stream");
     CHECK_REFUSED(aclrtCreateStreamWithConfig(&stream, 8, 0), ACL_ERROR_RT_PARAM_INVALID, "priority is 8");
-    CHECK_REFUSED(aclrtCreateStreamWithConfig(&stream, 0, 0x100), ACL_ERROR_RT_PARAM_INVALID, "flag is 0x100");
+    CHECK_REFUSED(aclrtCreateStreamWithConfig(&stream, 0, 0x100), ACL_ERROR_RT_PARAM_INVALID,
+                  "flag is 0x100");
 }
 
 void Faults()
@@ -120,14 +121,17 @@ void Faults()
     aclrtStream good = nullptr;
     CHECK_OK(aclrtCreateStream(&bad));
     CHECK_OK(aclrtCreateStream(&good));
-    const auto fault = [] { return aclemu::TaskResult{ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "core 7 wrote past UB"}; };
+    const auto fault = [] {
+        return aclemu::TaskResult{ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "core 7 wrote past UB"};
+    };
     const auto count = [] {
         ++after;
         return aclemu::TaskResult();
     };
     CHECK_OK(aclemu::Enqueue(bad, "aclnnThing", fault));
     CHECK_OK(aclemu::Enqueue(bad, "next", count));
-    CHECK_REFUSED(aclrtSynchronizeStream(bad), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "aclnnThing: core 7 wrote past UB");
+    CHECK_REFUSED(aclrtSynchronizeStream(bad), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+                  "aclnnThing: core 7 wrote past UB");
     CHECK(after == 1);
     CHECK(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
     CHECK(aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);

@@ -74,7 +74,8 @@ int main(int argc, char **argv)
     for (std::thread &thread : threads) {
         thread.join();
     }
-    for (const char *kind : {"tensor", "executor", "stream", "event", "context", "device_memory", "host_memory"}) {
+    for (const char *kind :
+         {"tensor", "executor", "stream", "event", "context", "device_memory", "host_memory"}) {
         CHECK(aclemuLiveObjects(kind) == 0);
     }
     CHECK(aclemuLiveObjects("unicorn") == -1 && aclemuLiveObjects(nullptr) == -1);

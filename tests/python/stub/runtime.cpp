@@ -139,19 +139,21 @@ EXPORT int aclrtCreateStream(void **stream) {
 static int Run(Stream *stream, Clock::time_point until) {
     int status = 0;
     for (;;) {
-        Task task;
+        Clock::time_point due;
         {
             std::lock_guard<std::recursive_mutex> guard(mutex);
             if (stream->tasks.empty()) return status;
-            task = stream->tasks.front();
+            due = stream->tasks.front().due;
+            if (due <= Clock::now()) {
+                Task task = stream->tasks.front();
+                stream->tasks.pop_front();
+                int code = task.executor.work(task.workspace);
+                if (code && !status) status = code;
+                continue;
+            }
         }
-        std::this_thread::sleep_until(std::min(task.due, until));
-        if (Clock::now() < task.due) return Fail(507046, "the stream was not done in time");
-        std::lock_guard<std::recursive_mutex> guard(mutex);
-        if (stream->tasks.empty()) return status;
-        stream->tasks.pop_front();
-        int code = task.executor.work(task.workspace);
-        if (code && !status) status = code;
+        if (Clock::now() >= until) return Fail(507046, "the stream was not done in time");
+        std::this_thread::sleep_until(std::min(due, until));
     }
 }
 

@@ -6,9 +6,11 @@ import gc
 import pickle
 from typing import Any
 
-import aclnn_py as aclnn
 import numpy as np
 import pytest
+
+import aclnn_py as aclnn
+from aclnn_py import runtime
 
 fail = aclnn.op("aclnnStubFail")
 
@@ -55,13 +57,18 @@ def test_strided_arguments_are_told() -> None:
 
 
 def test_runtime_errors_name_the_call() -> None:
-    with pytest.raises(aclnn.AclRuntimeError, match=r"aclrtSetDevice\(9\) returned 107001.*\n.*devices 0 and 1"):
+    with pytest.raises(
+        aclnn.AclRuntimeError, match=r"aclrtSetDevice\(9\) returned 107001.*\n.*devices 0 and 1"
+    ):
         aclnn.Device(9).use()
     assert aclnn.Device.current() == aclnn.Device(0)
     assert aclnn.zeros(1).numpy() == 0
 
 
 def test_out_of_memory(stub: Any) -> None:
+    aclnn.synchronize()
+    for stream in runtime.live_streams:
+        stream.release_workspace()
     before = stub.live("memory")
     with pytest.raises(aclnn.OutOfDeviceMemory, match="207001 ACL_ERROR_RT_MEMORY_ALLOCATION"):
         aclnn.empty(2**40, np.int8)

@@ -8,9 +8,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import aclnn_py as aclnn
 import numpy as np
 import pytest
+
+import aclnn_py as aclnn
 
 KINDS = ["tensor", "scalar", "array", "list", "executor", "memory", "stream"]
 copy = aclnn.op("aclnnStubCopy")
@@ -101,8 +102,8 @@ def test_everything_is_released(stub: Any) -> None:
     with aclnn.Stream() as stream, aclnn.zeros(3) as t:
         view = t[1:]
         aclnn.op("aclnnStubRecord")(
-            t, None, 1.5, 1, 1, 1, 1, 1, 1.0, 1.0, True, "x", None, "int8", [1], [1.0], [True], [t, view], [1], t,
-            stream=stream,
+            t, None, 1.5, 1, 1, 1, 1, 1, 1.0, 1.0, True, "x", None, "int8", [1], [1.0], [True], [t, view],
+            [1], t, stream=stream,
         )  # fmt: skip
         scalar = aclnn.Scalar(1)
         scalar.close()
@@ -116,7 +117,13 @@ def test_closed_things_say_so() -> None:
     t.close()
     t.close()
     assert t.closed and "closed" in repr(t)
-    for use in (t.numpy, lambda: t[0], lambda: t.T, lambda: t.copy_from(np.zeros((2, 2), np.float32)), t.__enter__):
+    for use in (
+        t.numpy,
+        lambda: t[0],
+        lambda: t.T,
+        lambda: t.copy_from(np.zeros((2, 2), np.float32)),
+        t.__enter__,
+    ):
         with pytest.raises(ValueError, match=r"Tensor\(shape=\(2, 2\), dtype=float32, closed\) was closed"):
             use()
     stream = aclnn.Stream()
@@ -126,6 +133,13 @@ def test_closed_things_say_so() -> None:
         stream.synchronize()
     with pytest.raises(ValueError, match="stream was closed"):
         copy(None, 0, None, stream=stream)
+
+
+def test_a_closed_default_stream_is_replaced() -> None:
+    aclnn.current_stream().close()
+    out = aclnn.empty(2)
+    copy(np.ones(2, np.float32), 0, out)
+    assert out.numpy().tolist() == [1, 1] and not aclnn.current_stream().closed
 
 
 def test_timeout_raises_in_time_and_the_work_goes_on() -> None:

@@ -1,4 +1,4 @@
-"""The checks of this folder run in an interpreter of their own, with ASCEND_HOME_PATH at the stub (test_stub.py)."""
+"""The checks of this folder run in interpreters of their own, with the stub as CANN (test_stub.py)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-import aclnn_py as aclnn
 import pytest
+
+import aclnn_py as aclnn
 
 
 class Stub:

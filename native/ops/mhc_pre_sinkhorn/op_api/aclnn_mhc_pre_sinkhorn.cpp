@@ -66,6 +66,12 @@ aclnnStatus CheckShapes(const Checks &check, const MhcPreSinkhornTensors &t, con
                               ": the TND layout is supported on Ascend 950 only.");
     }
     OPS_RETURN_IF_ERROR(check.Rank("x", t.x, {3, 4}));
+    OPS_RETURN_IF_ERROR(check.Addressable("x", t.x));
+    for (const int64_t dim : x) {
+        if (dim < 0) { // nothing checked it when the descriptor was made
+            return check.Fail(ACLNN_ERR_PARAM_INVALID, "x has shape " + nnop::ToString(x) + ", expected no negative axis.");
+        }
+    }
     OPS_RETURN_IF_ERROR(check.Equals("hcMult", attributes.hcMult, kHcMult));
     const int64_t n = attributes.hcMult;
     const int64_t c = x.back();
@@ -142,6 +148,30 @@ aclnnStatus CheckTail(const Checks &check, const MhcPreSinkhornTensors &t)
     return ACLNN_SUCCESS;
 }
 
+aclnnStatus PlanChecked(const Checks &check, const MhcPreSinkhornTensors &tensors, const Attributes &attributes,
+                        double hcEps, double normEps, uint64_t *workspaceSize, aclOpExecutor **executor)
+{
+    OPS_RETURN_IF_ERROR(CheckNotNull(check, tensors));
+    OPS_RETURN_IF_ERROR(CheckDTypes(check, tensors));
+    OPS_RETURN_IF_ERROR(CheckShapes(check, tensors, attributes));
+    OPS_RETURN_IF_ERROR(CheckDenseOutputs(check, tensors));
+    OPS_RETURN_IF_ERROR(CheckFormats(check, tensors));
+
+    if (tensors.x->IsEmpty() || tensors.hin->IsEmpty() || tensors.hPost->IsEmpty() || tensors.hRes->IsEmpty()) {
+        nnop::Plan nothing;
+        nothing.opName = kOp;
+        return nnop::Publish(std::move(nothing), workspaceSize, executor);
+    }
+    OPS_RETURN_IF_ERROR(CheckTail(check, tensors));
+
+    nnop::Plan plan;
+    std::string error;
+    if (!ops::PlanMhcPreSinkhorn(kOp, tensors, static_cast<uint32_t>(attributes.numIters), hcEps, normEps, &plan, &error)) {
+        return check.Fail(ACLNN_ERR_INNER_NULLPTR, "tiling failed: " + error + ".");
+    }
+    return nnop::Publish(std::move(plan), workspaceSize, executor);
+}
+
 } // namespace
 
 aclnnStatus aclnnMhcPreSinkhornGetWorkspaceSize(
@@ -163,25 +193,8 @@ aclnnStatus aclnnMhcPreSinkhornGetWorkspaceSize(
         tensors.sumOut = sumOut;
         tensors.normOut = normOut;
     }
-    OPS_RETURN_IF_ERROR(CheckNotNull(check, tensors));
-    OPS_RETURN_IF_ERROR(CheckDTypes(check, tensors));
-    OPS_RETURN_IF_ERROR(CheckShapes(check, tensors, {hcMult, numIters}));
-    OPS_RETURN_IF_ERROR(CheckDenseOutputs(check, tensors));
-    OPS_RETURN_IF_ERROR(CheckFormats(check, tensors));
-
-    if (x->IsEmpty() || hin->IsEmpty() || hPost->IsEmpty() || hRes->IsEmpty()) {
-        nnop::Plan nothing;
-        nothing.opName = kOp;
-        return nnop::Publish(std::move(nothing), workspaceSize, executor);
-    }
-    OPS_RETURN_IF_ERROR(CheckTail(check, tensors));
-
-    nnop::Plan plan;
-    std::string error;
-    if (!ops::PlanMhcPreSinkhorn(kOp, tensors, static_cast<uint32_t>(numIters), hcEps, normEps, &plan, &error)) {
-        return check.Fail(ACLNN_ERR_INNER_NULLPTR, "tiling failed: " + error + ".");
-    }
-    return nnop::Publish(std::move(plan), workspaceSize, executor);
+    return ops::Guarded(check, [&] { return PlanChecked(check, tensors, {hcMult, numIters}, hcEps, normEps, workspaceSize,
+                                                        executor); });
 }
 
 aclnnStatus aclnnMhcPreSinkhorn(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
