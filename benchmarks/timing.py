@@ -1,4 +1,4 @@
-"""Interleaved timing: every contestant is called in turn, so that a slow minute of the machine hits all of them."""
+"""Interleaved timing: contestants take turns, so that a slow minute of the machine hits all of them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import mhc_pre_sinkhorn  # noqa: E402
+import mhc_pre_sinkhorn
 
 if __name__ == "__main__":
     mhc_pre_sinkhorn.compare()

@@ -180,10 +180,31 @@ inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, cons
     StoreGlobal(dst.Use(bytes, "DataCopy", "dst"), from, bytes, "DataCopy");
 }
 
-// UB -> UB
+// L1 -> bias table: block lengths and gaps of dst in units of 64 bytes, gaps of src of 32.
+template <typename T>
+inline void CopyToBiasTable(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &params)
+{
+    NeedCubeCore("DataCopy L1 to C2");
+    if (params.blockCount == 0 || params.blockLen == 0) {
+        return;
+    }
+    const uint64_t length = uint64_t{params.blockLen} * 64;
+    const CopyRows rows{params.blockCount, length, length + uint64_t{params.srcStride} * kBlockBytes,
+                        length + uint64_t{params.dstStride} * 64};
+    auto *from = reinterpret_cast<const uint8_t *>(src.Use(Memory::L1, rows.SrcExtent(), kBlockBytes, "DataCopy L1 to C2", "src"));
+    auto *to = reinterpret_cast<uint8_t *>(dst.Use(Memory::BIAS, rows.DstExtent(), 64, "DataCopy L1 to C2", "dst"));
+    for (uint64_t row = 0; row < rows.rows; ++row) {
+        __builtin_memcpy(to + row * rows.dstPitch, from + row * rows.srcPitch, length);
+    }
+}
+
+// UB -> UB, and L1 -> bias table
 template <typename T>
 inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams)
 {
+    if (dst.GetMemory() == Memory::BIAS) {
+        return CopyToBiasTable(dst, src, repeatParams);
+    }
     NeedVectorCore("DataCopy UB to UB");
     const CopyRows rows = RowsOf(repeatParams);
     if (rows.rows == 0) {

@@ -93,20 +93,28 @@ struct CubeResult {
 template <typename T>
 ASCENDC_INLINE void PutColumns(T *to, const float *from, uint32_t count, bool relu, const char *instruction)
 {
-    float values[16];
-    T result[16];
-    __builtin_memcpy(values, from, count * sizeof(float));
+    float values[16] = {};
+    if (ASCENDC_LIKELY(count == 16)) {
+        __builtin_memcpy(values, from, sizeof(values));
+    } else {
+        __builtin_memcpy(values, from, count * sizeof(float));
+    }
     if (relu) {
-        for (uint32_t i = 0; i < count; ++i) {
-            values[i] = values[i] > 0.0f ? values[i] : 0.0f;
+        for (float &value : values) {
+            value = value > 0.0f ? value : 0.0f;
         }
     }
+    T result[16];
     if constexpr (std::is_same_v<T, float>) {
-        __builtin_memcpy(result, values, count * sizeof(float));
+        __builtin_memcpy(result, values, sizeof(values));
     } else {
-        Narrow(result, values, count);
+        Narrow(result, values, 16);
     }
-    StoreGlobal(to, static_cast<const T *>(result), count * sizeof(T), instruction);
+    if (ASCENDC_LIKELY(count == 16)) {
+        StoreGlobal(to, static_cast<const T *>(result), sizeof(result), instruction);
+    } else {
+        StoreGlobal(to, static_cast<const T *>(result), count * sizeof(T), instruction);
+    }
 }
 
 template <typename T>

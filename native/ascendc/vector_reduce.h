@@ -1,4 +1,4 @@
-// Reductions over a repeat, a block, a pair, or a whole tensor.
+// Reductions over a repeat, a block or a pair.
 //
 // Sums are binary trees over neighbours in the dtype of the operand: ((x0+x1)+(x2+x3))+...; lanes that are off count as 0.
 #pragma once
@@ -178,17 +178,37 @@ struct Less {
     static bool Better(float a, float b) { return a < b; }
 };
 
-// The best lane of those that are on; of several the first.
-template <typename Order>
-ASCENDC_INLINE uint32_t BestLane(const Lanes &lanes, const float *values)
+// The best value; lanes that are off hold the neutral one. NaN never is the best.
+template <typename Order, uint32_t count>
+ASCENDC_INLINE float BestValue(const float *values)
 {
-    uint32_t best = lanes.start[0];
-    for (uint32_t run = 0; run < lanes.runs; ++run) {
-        for (uint32_t lane = lanes.start[run]; lane < uint32_t{lanes.start[run]} + lanes.length[run]; ++lane) {
-            best = Order::Better(values[lane], values[best]) ? lane : best;
+    float best[16];
+    for (uint32_t i = 0; i < 16; ++i) {
+        best[i] = values[i];
+    }
+    for (uint32_t first = 16; first < count; first += 16) {
+        for (uint32_t i = 0; i < 16; ++i) {
+            best[i] = Order::Better(values[first + i], best[i]) ? values[first + i] : best[i];
         }
     }
-    return best;
+    float result = best[0];
+    for (uint32_t i = 1; i < 16; ++i) {
+        result = Order::Better(best[i], result) || result != result ? best[i] : result;
+    }
+    return result;
+}
+
+// The first of the lanes that are on and hold `best`.
+ASCENDC_INLINE uint32_t LaneOf(const Lanes &lanes, const float *values, float best)
+{
+    for (uint32_t run = 0; run < lanes.runs; ++run) {
+        for (uint32_t lane = lanes.start[run]; lane < uint32_t{lanes.start[run]} + lanes.length[run]; ++lane) {
+            if (values[lane] == best) {
+                return lane;
+            }
+        }
+    }
+    return lanes.start[0];
 }
 
 // An index takes the place of an element, as an integer of its size.
@@ -208,14 +228,15 @@ ASCENDC_INLINE void WholeBest(const char *name, const LocalTensor<T> &dst, const
     const uint64_t step = CheckedStride(name, dstRepStride) * unit;
     ForRepeats<isSetMask>(name, src, mask, repeat, srcBlkStride, srcRepStride, Order::kNeutral, true,
                           [&](uint32_t i, const Lanes &lanes, const float *values) {
-                              const uint32_t best = BestLane<Order>(lanes, values);
+                              const float value = BestValue<Order, LanesPerRepeat<T>()>(values);
+                              const uint32_t best = onlyValue ? 0 : LaneOf(lanes, values, value);
                               uint8_t *to = ReduceTarget(name, dst, i * step, unit, unit);
                               if (onlyIndex) {
                                   __builtin_memcpy(to, &best, sizeof(best));
                                   return;
                               }
                               const bool valueFirst = order != ReduceOrder::ORDER_INDEX_VALUE;
-                              PutFloat<T>(to + (valueFirst ? 0 : sizeof(T)), values[best]);
+                              PutFloat<T>(to + (valueFirst ? 0 : sizeof(T)), value);
                               if (!onlyValue) {
                                   PutIndex<T>(to + (valueFirst ? sizeof(T) : 0), best);
                               }
@@ -300,178 +321,5 @@ ASCENDC_GROUP_REDUCE(BlockReduceMax, kBlockBytes / sizeof(T), Greater::kNeutral,
 ASCENDC_GROUP_REDUCE(BlockReduceMin, kBlockBytes / sizeof(T), Less::kNeutral, (BestOfBlocks<T, Less>(in, out)))
 ASCENDC_GROUP_REDUCE(PairReduceSum, 2, 0.0f, (SumTree<T, LanesPerRepeat<T>(), LanesPerRepeat<T>() / 2>(in, out)))
 #undef ASCENDC_GROUP_REDUCE
-
-// ---- One result for everything ----
-
-template <typename T>
-ASCENDC_INLINE void CheckWork(const char *name, const LocalTensor<T> &work)
-{
-    work.Use(Memory::UB, 0, kBlockBytes, name, "work");
-}
-
-template <typename T>
-ASCENDC_INLINE float RoundOne(float value)
-{
-    return static_cast<float>(T(value));
-}
-
-template <typename T>
-ASCENDC_INLINE void PutSum(const char *name, const LocalTensor<T> &dst, float sum)
-{
-    PutFloat<T>(ReduceTarget(name, dst, 0, sizeof(T), sizeof(T)), sum);
-    ThisCore().accumulator = FloatBits(sum);
-}
-
-// Count form: the repeats' sums are added one after the other.
-template <typename T, bool isSetMask = true>
-inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t count)
-{
-    CheckWork("ReduceSum", work);
-    auto &core = ThisCore();
-    if (isSetMask) {
-        core.maskLow = static_cast<uint64_t>(count < 0 ? 0 : count);
-        core.maskHigh = 0;
-        core.counterMode = 1;
-    }
-    bool any = false;
-    float sum = 0.0f;
-    ForRepeats<false>("ReduceSum", src, uint64_t{0}, 1, 1, 8, 0.0f, false, [&](uint32_t, const Lanes &, const float *values) {
-        float part;
-        SumTree<T, LanesPerRepeat<T>(), 1>(values, &part);
-        sum = any ? RoundOne<T>(sum + part) : part;
-        any = true;
-    });
-    if (any) {
-        PutSum("ReduceSum", dst, sum);
-    }
-    AfterCountForm();
-}
-
-// Mask form: the repeats' sums form a tree of repeats again, until one is left.
-template <typename T, typename Mask>
-ASCENDC_INLINE void ReduceSumRepeats(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, Mask mask,
-                                     int32_t repeat, int32_t srcRepStride)
-{
-    constexpr uint32_t lanes = LanesPerRepeat<T>();
-    const auto sums = static_cast<uint32_t>(repeat < 0 ? 0 : repeat);
-    const uint64_t bytes = AlignUp<uint64_t>(uint64_t{sums} * sizeof(T), kBlockBytes);
-    T *room = work.Use(Memory::UB, bytes, kBlockBytes, "ReduceSum", "work");
-    ForRepeats<true>("ReduceSum", src, mask, repeat, 1, srcRepStride, 0.0f, false,
-                     [&](uint32_t i, const Lanes &, const float *values) {
-                         float part;
-                         SumTree<T, lanes, 1>(values, &part);
-                         room[i] = T(part);
-                     });
-    uint32_t left = sums;
-    while (left > 1) {
-        const uint32_t next = CeilDiv(left, lanes);
-        for (uint32_t group = 0; group < next; ++group) {
-            float values[lanes];
-            for (uint32_t i = 0; i < lanes; ++i) {
-                values[i] = group * lanes + i < left ? static_cast<float>(room[group * lanes + i]) : 0.0f;
-            }
-            float part;
-            SumTree<T, lanes, 1>(values, &part);
-            room[group] = T(part);
-        }
-        left = next;
-    }
-    if (left == 1) {
-        PutSum("ReduceSum", dst, static_cast<float>(room[0]));
-    }
-}
-template <typename T>
-inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t mask,
-                      const int32_t repeatTimes, const int32_t srcRepStride)
-{
-    ReduceSumRepeats(dst, src, work, static_cast<uint64_t>(mask), repeatTimes, srcRepStride);
-}
-template <typename T>
-inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const uint64_t mask[],
-                      const int32_t repeatTimes, const int32_t srcRepStride)
-{
-    ReduceSumRepeats(dst, src, work, mask, repeatTimes, srcRepStride);
-}
-
-// The best element and, on request, its index: that of a lane counts all lanes of the repeats before.
-template <typename Order, typename T, typename Mask>
-ASCENDC_INLINE void BestOfAll(const char *name, const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,
-                              Mask mask, int32_t repeat, int32_t srcRepStride, bool calIndex, bool fromRegister)
-{
-    CheckWork(name, work);
-    bool any = false;
-    float best = 0.0f;
-    uint32_t index = 0;
-    const auto visit = [&](uint32_t i, const Lanes &lanes, const float *values) {
-        const uint32_t lane = BestLane<Order>(lanes, values);
-        if (!any || Order::Better(values[lane], best)) {
-            best = values[lane];
-            index = i * LanesPerRepeat<T>() + lane;
-        }
-        any = true;
-    };
-    if (fromRegister) {
-        ForRepeats<false>(name, src, mask, repeat, 1, srcRepStride, Order::kNeutral, false, visit);
-    } else {
-        ForRepeats<true>(name, src, mask, repeat, 1, srcRepStride, Order::kNeutral, false, visit);
-    }
-    if (!any) {
-        return;
-    }
-    uint8_t *to = ReduceTarget(name, dst, 0, (calIndex ? 2 : 1) * sizeof(T), calIndex ? 2 * sizeof(T) : sizeof(T));
-    PutFloat<T>(to, best);
-    if (calIndex) {
-        PutIndex<T>(to + sizeof(T), index);
-    }
-    ThisCore().reduceValue = FloatBits(best);
-    ThisCore().reduceIndex = index;
-}
-
-#define ASCENDC_BEST_OF_ALL(Name, Order)                                                                                   \
-    template <typename T>                                                                                                  \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t mask, \
-                     const int32_t repeatTimes, const int32_t srcRepStride, bool calIndex = 0)                             \
-    {                                                                                                                      \
-        BestOfAll<Order>(#Name, dst, src, work, static_cast<uint64_t>(mask), repeatTimes, srcRepStride, calIndex, false);  \
-    }                                                                                                                      \
-    template <typename T>                                                                                                  \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work,                     \
-                     const uint64_t mask[], const int32_t repeatTimes, const int32_t srcRepStride, bool calIndex = 0)      \
-    {                                                                                                                      \
-        BestOfAll<Order>(#Name, dst, src, work, mask, repeatTimes, srcRepStride, calIndex, false);                         \
-    }                                                                                                                      \
-    template <typename T>                                                                                                  \
-    inline void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &work, const int32_t count, \
-                     bool calIndex = 0)                                                                                    \
-    {                                                                                                                      \
-        auto &core = ThisCore();                                                                                           \
-        core.counterMode = 1;                                                                                              \
-        core.maskLow = static_cast<uint64_t>(count < 0 ? 0 : count);                                                       \
-        core.maskHigh = 0;                                                                                                 \
-        BestOfAll<Order>(#Name, dst, src, work, uint64_t{0}, 1, 8, calIndex, true);                                        \
-        AfterCountForm();                                                                                                  \
-    }
-ASCENDC_BEST_OF_ALL(ReduceMax, Greater)
-ASCENDC_BEST_OF_ALL(ReduceMin, Less)
-#undef ASCENDC_BEST_OF_ALL
-
-// The result of the last ReduceSum in count form.
-template <typename T>
-inline T GetAccVal()
-{
-    return T(BitsFloat(ThisCore().accumulator));
-}
-// The result of the last ReduceMax or ReduceMin.
-template <typename T>
-inline void GetReduceMaxMinCount(T &maxMinValue)
-{
-    maxMinValue = T(BitsFloat(ThisCore().reduceValue));
-}
-template <typename T>
-inline void GetReduceMaxMinCount(T &maxMinValue, T &maxMinIndex)
-{
-    GetReduceMaxMinCount(maxMinValue);
-    PutIndex<T>(reinterpret_cast<uint8_t *>(&maxMinIndex), ThisCore().reduceIndex);
-}
 
 ASCENDC_END

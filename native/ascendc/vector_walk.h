@@ -48,6 +48,13 @@ struct Walk {
     }
 };
 
+// The blocks of one operand in one repeat.
+template <typename T>
+struct BlockWalk {
+    T *first;
+    size_t step;   // elements
+};
+
 // An instruction may work in place, or move data towards lower addresses. Where dst would overwrite what is still to be read,
 // the chip's result depends on its timing.
 template <typename D, typename S>
@@ -84,8 +91,8 @@ private:
 
 // Calls body(n, dst, sources...) for runs of n neighbouring elements. n is a Count when it is the lanes of a whole block.
 template <typename Body, typename D, typename... S>
-void WalkLanes(const char *instruction, const Lanes &lanes, uint32_t repeats, uint32_t firstRepeat, Body &&body,
-                              Walk<D> &dst, Walk<S> &...src)
+void WalkLanes(const char *instruction, const Lanes &lanes, uint32_t repeats, uint32_t firstRepeat, Body body, Walk<D> dst,
+               Walk<S>... src)
 {
     if (repeats == 0 || lanes.runs == 0) {
         return;
@@ -111,12 +118,17 @@ void WalkLanes(const char *instruction, const Lanes &lanes, uint32_t repeats, ui
     }
     constexpr uint32_t repeatLanes = LanesPerRepeat<D, S...>();
     constexpr uint32_t blockLanes = repeatLanes / kBlocksPerRepeat;
-    if (lanes.runs == 1 && lanes.length[0] == repeatLanes) {
+    constexpr bool sameWidth = ((sizeof(D) == sizeof(S)) && ...);
+    if (sameWidth && lanes.runs == 1 && lanes.length[0] == repeatLanes) {
         (CheckOverlap(instruction, dst.At(firstRepeat, 0), src.At(firstRepeat, 0), src.name, blockLanes), ...);
-        for (uint32_t repeat = firstRepeat; repeat < firstRepeat + repeats; ++repeat) {
+        const auto blocks = [&body](D *to, size_t toStep, auto... from) {
             for (uint32_t block = 0; block < kBlocksPerRepeat; ++block) {
-                body(Count<blockLanes>(), dst.At(repeat, block * blockLanes), src.At(repeat, block * blockLanes)...);
+                body(Count<blockLanes>(), to + block * toStep, (from.first + block * from.step)...);
             }
+        };
+        for (uint32_t repeat = firstRepeat; repeat < firstRepeat + repeats; ++repeat) {
+            blocks(dst.At(repeat, 0), size_t{dst.blockStride} * blockLanes,
+                   BlockWalk<S>{src.At(repeat, 0), size_t{src.blockStride} * blockLanes}...);
         }
         return;
     }

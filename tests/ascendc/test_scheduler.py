@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -116,3 +118,23 @@ def test_launches_from_several_threads(twin: Any) -> None:
     for worker in workers:
         worker.join()
     assert not errors, errors[0]
+
+
+def test_a_forked_child_has_helpers_of_its_own(twin: Any) -> None:
+    def meet() -> bool:
+        cells = np.zeros(2 * 12, np.int64)
+        twin("meet_all", out=[cells], numbers=[3, 1], task=MIX_1_2, blocks=4, threads=3)
+        return bool((cells[12:] == 78 * 6).all())
+
+    assert meet()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fork with threads is what is tried here
+        child = os.fork()
+    if child == 0:
+        right = False
+        try:
+            right = meet()
+        finally:
+            os._exit(0 if right else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert meet()

@@ -1,6 +1,7 @@
 #include "ascendc/twin/workers.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -33,6 +34,22 @@ void Serve(Workers *workers)
     }
 }
 
+// Signals are for the program's own threads.
+bool StartThread(Workers *workers)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = true;
+    try {
+        std::thread(Serve, workers).detach();
+    } catch (const std::system_error &) {
+        started = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
+}
+
 // Never destroyed: the threads may outlive the statics. A forked child has none of them and starts afresh.
 std::atomic<Workers *> g_workers{nullptr};
 
@@ -58,9 +75,7 @@ void AskHelpers(const HelpRequest &request, unsigned count)
     Workers *workers = Get();
     std::lock_guard<std::mutex> lock(workers->mutex);
     while (workers->threads < count) {
-        try {
-            std::thread(Serve, workers).detach();
-        } catch (const std::system_error &) {
+        if (!StartThread(workers)) {
             break;   // the caller does the work alone
         }
         ++workers->threads;

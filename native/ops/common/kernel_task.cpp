@@ -1,5 +1,8 @@
 #include "ops/common/kernel_task.h"
 
+#include <cstdlib>
+#include <stdexcept>
+
 #include "acl/acl_rt.h"
 #include "runtime/memory.h"
 
@@ -32,6 +35,20 @@ TilingPlatform ToTilingPlatform(const aclemu::Platform &platform)
             platform.systemWorkspace};
 }
 
+std::optional<uint64_t> ForcedTilingKey()
+{
+    const char *text = std::getenv("ACLEMU_TILING_KEY");
+    if (text == nullptr || *text == '\0') {
+        return std::nullopt;
+    }
+    char *end = nullptr;
+    const uint64_t key = std::strtoull(text, &end, 10);
+    if (*end != '\0') {
+        throw std::invalid_argument(std::string("ACLEMU_TILING_KEY is '") + text + "', expected a number");
+    }
+    return key;
+}
+
 const char *KernelDType(aclDataType type)
 {
     switch (type) {
@@ -54,7 +71,7 @@ KernelBuffer DenseBuffer(const char *name, const aclTensor *tensor)
     return {name, tensor->Data(), static_cast<uint64_t>(tensor->Size()) * nnop::TypeSize(tensor->dataType)};
 }
 
-aclemu::TaskResult CheckBuffers(const char *op, const std::vector<KernelBuffer> &buffers)
+aclemu::TaskResult CheckBuffers(const std::vector<KernelBuffer> &buffers)
 {
     for (const KernelBuffer &buffer : buffers) {
         if (buffer.bytes == 0) {
@@ -72,8 +89,7 @@ aclemu::TaskResult CheckBuffers(const char *op, const std::vector<KernelBuffer> 
             problem = "needs " + std::to_string(buffer.bytes) + " bytes, but its buffer has " +
                       std::to_string(allocation.size - offset) + " from there on";
         }
-        return {507015, std::string(op) + ": the DDR address of the MTE instruction is out of range: " + buffer.name + " " +
-                            problem + "."};
+        return {507015, "the DDR address of the MTE instruction is out of range: " + buffer.name + " " + problem + "."};
     }
     return {};
 }
@@ -96,7 +112,7 @@ aclemu::TaskResult RunKernel(const KernelLaunch &launch, const std::function<voi
     if (result.fault == ascendc::Fault::NONE) {
         return {};
     }
-    return {RuntimeCode(result.fault), std::string(launch.op) + ": " + result.message};
+    return {RuntimeCode(result.fault), result.message};
 }
 
 } // namespace ops

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,10 @@
 namespace ops {
 
 TilingPlatform ToTilingPlatform(const aclemu::Platform &platform);
+
+// The key that ACLEMU_TILING_KEY forces on every operator, so that a test can run each one. Read at each call; throws
+// std::invalid_argument when it is not a number.
+std::optional<uint64_t> ForcedTilingKey();
 
 // "half", "bfloat16_t", "float": what DTYPE_X is for a kernel compiled for this type; nullptr for others.
 const char *KernelDType(aclDataType type);
@@ -30,10 +36,9 @@ KernelBuffer DenseBuffer(const char *name, const aclTensor *tensor);
 
 // Whether each buffer lies inside one live device allocation. A device answers a wild address with 507015 at the next
 // synchronise; so does this, naming the tensor.
-aclemu::TaskResult CheckBuffers(const char *op, const std::vector<KernelBuffer> &buffers);
+aclemu::TaskResult CheckBuffers(const std::vector<KernelBuffer> &buffers);
 
 struct KernelLaunch {
-    const char *op;     // "aclnnMhcPreSinkhorn"
     const char *kernel; // "mhc_pre_sinkhorn"
     ascendc::TaskType taskType;
     uint32_t blockDim;

@@ -118,8 +118,12 @@ void MmadProbe(const ProbeArgs &args)
     SetHF32Mode(args.number[4] != 0 ? HF32Mode::ENABLE : HF32Mode::DISABLE);
     if (args.number[6] != 0) {
         pipe.InitBuffer(c2, static_cast<uint32_t>(args.inBytes[2]));
+        TBuf<TPosition::C1> c1;
+        pipe.InitBuffer(c1, static_cast<uint32_t>(args.inBytes[2]));
+        LocalTensor<float> row = c1.Get<float>();
         LocalTensor<float> bias = c2.Get<float>();
-        Poke(bias, args.in[2], args.inBytes[2]);
+        DataCopy(row, Global<float>(args.in[2], args.inBytes[2]), static_cast<uint32_t>(args.inBytes[2] / 4));
+        DataCopy(bias, row, DataCopyParams(1, static_cast<uint16_t>(args.inBytes[2] / 64), 0, 0));
         Mmad(c, a, b, bias, p);
     } else {
         Mmad(c, a, b, p);

@@ -53,6 +53,7 @@ bool PlanMhcPreSinkhorn(const char *op, const MhcPreSinkhornTensors &tensors, ui
     arguments.hcEps = hcEps;
     arguments.normEps = normEps;
     arguments.needBackward = tensors.needBackward;
+    arguments.key = ForcedTilingKey();
     const aclemu::Platform &platform = aclemu::CurrentPlatform();
     const auto tiling = TileMhcPreSinkhorn(arguments, ToTilingPlatform(platform));
     if (!tiling.error.empty()) {
@@ -83,7 +84,7 @@ bool PlanMhcPreSinkhorn(const char *op, const MhcPreSinkhornTensors &tensors, ui
         }
     }
 
-    const KernelLaunch launch{op, "mhc_pre_sinkhorn", ascendc::TaskType::MIX_AIC_1_2, tiling.blockDim, tiling.key};
+    const KernelLaunch launch{"mhc_pre_sinkhorn", ascendc::TaskType::MIX_AIC_1_2, tiling.blockDim, tiling.key};
     const auto entry = reinterpret_cast<Entry>(variant->entry);
     const uint64_t kernelWorkspace = tiling.workspaceSize;
     plan->launches.push_back([=]() -> nnop::Kernel {
@@ -108,7 +109,7 @@ bool PlanMhcPreSinkhorn(const char *op, const MhcPreSinkhornTensors &tensors, ui
                 }
             }
             b.push_back({"workspace", workspace, kernelWorkspace});
-            aclemu::TaskResult checked = CheckBuffers(launch.op, b);
+            aclemu::TaskResult checked = CheckBuffers(b);
             if (checked.code != ACL_SUCCESS) {
                 return checked;
             }

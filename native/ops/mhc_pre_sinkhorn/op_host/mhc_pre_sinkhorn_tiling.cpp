@@ -48,6 +48,10 @@ Tiling<MhcPreSinkhornTilingData> TileMhcPreSinkhorn(const MhcPreSinkhornArgument
     data.normEps = static_cast<float>(arguments.normEps);
     data.meanFactor = static_cast<float>(1.0 / static_cast<double>(kStreams * arguments.tail));
 
+    if (arguments.key.value_or(0) > 1) {
+        tiling.error = "there is no tiling key " + std::to_string(*arguments.key) + ", only 0 and 1";
+        return tiling;
+    }
     const uint64_t chunks = kStreams * arguments.tail / kColumnsPerSlot;
     const uint64_t blocks = std::max<uint64_t>(cores / kVectorsPerCube, 1);
     const uint64_t tiles = std::min(CeilDiv(arguments.tokens, kLargestTile), blocks);
