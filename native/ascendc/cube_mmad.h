@@ -140,39 +140,9 @@ ASCENDC_INLINE void CopyHf32(float *to, const float *from, uint64_t count)
     }
 }
 
-// L0B [k1][n1][16 n][k0] -> [k][n], as floats.
+// An operand as floats in its own order: itself, or converted into `room`.
 template <typename T>
-ASCENDC_INLINE void PackB(float *to, const T *from, uint32_t k, uint32_t n1Count, bool hf32)
-{
-    constexpr uint32_t k0 = 32 / sizeof(T);
-    const uint32_t row = n1Count * 16;
-    for (uint32_t k1 = 0; k1 * k0 < k; ++k1) {
-        const uint32_t count = k - k1 * k0 < k0 ? k - k1 * k0 : k0;
-        for (uint32_t n1 = 0; n1 < n1Count; ++n1) {
-            float fractal[16 * k0];
-            const T *in = from + (size_t{k1} * n1Count + n1) * 16 * k0;
-            if constexpr (std::is_same_v<T, float>) {
-                if (hf32) {
-                    CopyHf32(fractal, in, 16 * k0);
-                } else {
-                    __builtin_memcpy(fractal, in, sizeof(fractal));
-                }
-            } else {
-                Widen(fractal, in, 16 * k0);
-            }
-            float *out = to + size_t{k1} * k0 * row + n1 * 16;
-            for (uint32_t kk = 0; kk < count; ++kk) {
-                for (uint32_t n = 0; n < 16; ++n) {
-                    out[size_t{kk} * row + n] = fractal[n * k0 + kk];
-                }
-            }
-        }
-    }
-}
-
-// A as floats in its own order.
-template <typename T>
-ASCENDC_INLINE const float *FloatA(float *room, const T *from, uint64_t count, bool hf32)
+ASCENDC_INLINE const float *AsFloat(float *room, const T *from, uint64_t count, bool hf32)
 {
     if constexpr (std::is_same_v<T, float>) {
         if (!hf32) {
@@ -183,6 +153,50 @@ ASCENDC_INLINE const float *FloatA(float *room, const T *from, uint64_t count, b
         Widen(room, from, static_cast<uint32_t>(count));
     }
     return room;
+}
+
+typedef float FourFloats __attribute__((vector_size(16)));
+typedef int32_t FourLanes __attribute__((vector_size(16)));
+
+// Four rows of four become four columns: to[j][i] = from[i][j].
+ASCENDC_INLINE void Transpose4x4(float *to, size_t toRow, const float *from, size_t fromRow)
+{
+    FourFloats row[4];
+    for (uint32_t i = 0; i < 4; ++i) {
+        __builtin_memcpy(&row[i], from + i * fromRow, sizeof(FourFloats));
+    }
+    const FourLanes low{0, 4, 1, 5}, high{2, 6, 3, 7}, first{0, 1, 4, 5}, second{2, 3, 6, 7};
+    const FourFloats a = __builtin_shuffle(row[0], row[1], low);
+    const FourFloats b = __builtin_shuffle(row[0], row[1], high);
+    const FourFloats c = __builtin_shuffle(row[2], row[3], low);
+    const FourFloats d = __builtin_shuffle(row[2], row[3], high);
+    row[0] = __builtin_shuffle(a, c, first);
+    row[1] = __builtin_shuffle(a, c, second);
+    row[2] = __builtin_shuffle(b, d, first);
+    row[3] = __builtin_shuffle(b, d, second);
+    for (uint32_t i = 0; i < 4; ++i) {
+        __builtin_memcpy(to + i * toRow, &row[i], sizeof(FourFloats));
+    }
+}
+
+// L0B [k1][n1][16 n][k0] -> [k][n], as floats. `to` has room for whole fractals.
+template <typename T>
+ASCENDC_INLINE void PackB(float *to, const T *from, uint32_t k, uint32_t n1Count, bool hf32)
+{
+    constexpr uint32_t k0 = 32 / sizeof(T);
+    const uint32_t row = n1Count * 16;
+    for (uint32_t k1 = 0; k1 * k0 < k; ++k1) {
+        for (uint32_t n1 = 0; n1 < n1Count; ++n1) {
+            float room[16 * k0];
+            const float *fractal = AsFloat(room, from + (size_t{k1} * n1Count + n1) * 16 * k0, 16 * k0, hf32);
+            float *out = to + size_t{k1} * k0 * row + n1 * 16;
+            for (uint32_t kk = 0; kk < k0; kk += 4) {
+                for (uint32_t n = 0; n < 16; n += 4) {
+                    Transpose4x4(out + size_t{kk} * row + n, row, fractal + n * k0 + kk, k0);
+                }
+            }
+        }
+    }
 }
 
 template <typename T>
@@ -224,7 +238,7 @@ inline void MmadFloat(const LocalTensor<float> &dst, const LocalTensor<T> &fm, c
 
     float *b = core.scratch;
     PackB(b, bIn, p.k, n1Count, hf32);
-    const float *a = FloatA(core.scratch + bCount, aIn, aCount, hf32);
+    const float *a = AsFloat(core.scratch + bCount, aIn, aCount, hf32);
 
     // L0A is [m1][k1] of fractals on 2201 and [k1][m1] on 3510.
     const bool nz = core.npuArch == 3510;

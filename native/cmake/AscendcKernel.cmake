@@ -34,7 +34,7 @@ function(ascendc_kernel target op)
         set(KERNEL_SYMBOL ${op}__${KERNEL_VARIANT})
         set(variant_file ${CMAKE_CURRENT_BINARY_DIR}/${KERNEL_SYMBOL}.cpp)
         configure_file(${ASCENDC_KERNEL_TEMPLATES}/kernel_variant.cpp.in ${variant_file} @ONLY)
-        set(flags -O3)
+        set(flags -O3 -Wno-unused-parameter) # every entry takes workspace, used or not
         if(level STREQUAL "x86_64_v3")
           list(APPEND flags -march=x86-64-v3)
         elseif(level STREQUAL "x86_64_v4")

@@ -1,6 +1,6 @@
-"""Runs MhcPreSinkhorn over a sweep on the SoC of this process; argv: layouts (BSND, TND), tails, cases per line on stdout.
+"""Runs MhcPreSinkhorn over a sweep on the SoC of this process; argv: layouts (BSND, TND), tails.
 
-A process has one SoC, so the test starts one per SoC.
+A process has one SoC, so the test starts one per SoC. Bad cases and a closing line go to stdout.
 """
 
 import itertools

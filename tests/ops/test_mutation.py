@@ -1,4 +1,4 @@
-"""The operator's tests notice a wrong instruction: one twin instruction returns twice its result, and they fail."""
+"""A wrong instruction is noticed: one of the twin returns twice its result, and the operator's tests fail."""
 
 import os
 import shutil

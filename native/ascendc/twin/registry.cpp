@@ -14,7 +14,7 @@ int LevelRank(const char *level)
 #if defined(__x86_64__)
     __builtin_cpu_init();
     const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx");
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
     if (std::strcmp(level, "x86_64_v3") == 0) {
         return v3 ? 1 : -1;
     }

@@ -65,6 +65,15 @@ aclnnStatus Checks::Rank(const char *name, const aclTensor *tensor, std::initial
                                              ranks + ".");
 }
 
+aclnnStatus Checks::AtMostDims(const char *name, const aclTensor *tensor, size_t most) const
+{
+    if (tensor->viewShape.size() <= most) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has " + std::to_string(tensor->viewShape.size()) +
+                                             " dimensions, cannot be larger than " + std::to_string(most) + ".");
+}
+
 aclnnStatus Checks::Addressable(const char *name, const aclTensor *tensor) const
 {
     constexpr int64_t most = int64_t{1} << 40; // elements; far beyond any device's memory

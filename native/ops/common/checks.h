@@ -21,6 +21,7 @@ public:
     aclnnStatus DType(const char *name, const aclTensor *tensor, std::initializer_list<aclDataType> allowed) const;
     aclnnStatus SameDType(const char *name, const aclTensor *tensor, const char *like, const aclTensor *other) const;
     aclnnStatus Rank(const char *name, const aclTensor *tensor, std::initializer_list<size_t> allowed) const;
+    aclnnStatus AtMostDims(const char *name, const aclTensor *tensor, size_t most) const;
     // No negative dimension, and few enough elements to address.
     aclnnStatus Addressable(const char *name, const aclTensor *tensor) const;
     // `rule` says where the expected shape comes from, e.g. "[n*n + 2n, n*c]".
