@@ -8,11 +8,13 @@ Importing opens no library and starts nothing; the first use of a tensor, stream
 from . import ops
 from ._version import __version__
 from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
+from .catalogue import add_headers
 from .dtypes import as_dtype
 from .enums import aclDataType, aclFormat
 from .info import Info, info
 from .libraries import Where, is_available, which
-from .operator import Operator, op
+from .operator import Operator, op, operators
+from .plan import Plan
 from .prototype import Parameter, Prototype, PrototypeError
 from .runtime import Device, Runtime
 from .status import (
@@ -49,6 +51,7 @@ __all__ = [
     "Operator",
     "OutOfDeviceMemory",
     "Parameter",
+    "Plan",
     "Prototype",
     "PrototypeError",
     "Runtime",
@@ -63,6 +66,7 @@ __all__ = [
     "__version__",
     "aclDataType",
     "aclFormat",
+    "add_headers",
     "as_dtype",
     "current_stream",
     "empty",
@@ -70,6 +74,7 @@ __all__ = [
     "info",
     "is_available",
     "op",
+    "operators",
     "ops",
     "synchronize",
     "tensor",

@@ -67,7 +67,7 @@ def ctype(text: str) -> Any:
         pointed = words[:-1]
         if pointed in _POINTED:
             return POINTER(BY_VALUE[pointed])
-        if pointed in ("aclrtStreamStatus", "aclDataType", "aclFormat"):
+        if pointed in ("aclrtStreamStatus", "aclrtEventRecordedStatus", "aclDataType", "aclFormat"):
             return POINTER(c_int)
         if pointed.endswith("*") or BY_VALUE.get(pointed) is c_void_p:
             return POINTER(c_void_p)
@@ -112,6 +112,14 @@ _BLOCKS = {
         aclError aclrtFree(void*)
         aclError aclrtMemcpy(void*, size_t, const void*, size_t, aclrtMemcpyKind)
         aclError aclrtMemset(void*, size_t, int32_t, size_t)
+        aclError aclrtMemcpyAsync(void*, size_t, const void*, size_t, aclrtMemcpyKind, aclrtStream)
+        aclError aclrtCreateEvent(aclrtEvent*)
+        aclError aclrtDestroyEvent(aclrtEvent)
+        aclError aclrtRecordEvent(aclrtEvent, aclrtStream)
+        aclError aclrtQueryEventStatus(aclrtEvent, aclrtEventRecordedStatus*)
+        aclError aclrtSynchronizeEventWithTimeout(aclrtEvent, int32_t)
+        aclError aclrtEventElapsedTime(float*, aclrtEvent, aclrtEvent)
+        aclError aclrtStreamWaitEvent(aclrtStream, aclrtEvent)
     """,
     ("runtime", "acl/acl_base_rt.h"): """
         const char* aclrtGetSocName()
@@ -133,6 +141,12 @@ _BLOCKS = {
         aclnnStatus aclDestroyTensorList(const aclTensorList*)
         aclnnStatus aclDestroyScalarList(const aclScalarList*)
         aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor*)
+        aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor*)
+        aclnnStatus aclSetRawTensorAddr(aclTensor*, void*)
+        aclnnStatus aclSetTensorAddr(aclOpExecutor*, size_t, aclTensor*, void*)
+        aclnnStatus AclSetTensorAddr(aclOpExecutor*, size_t, aclTensor*, void*)
+        aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor*, size_t, size_t, aclTensorList*, void*)
+        aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor*, size_t, size_t, aclTensorList*, void*)
     """,
 }
 

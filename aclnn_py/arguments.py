@@ -26,7 +26,7 @@ class _Owned:
         self._values = values
         if not handle:
             fail(561103, maker, hint="it returned NULL")
-        setattr(self, self._slot, handle)
+        setattr(self, self._slot, ctypes.c_void_p.from_param(handle))  # ready to be passed, with its C type
 
     @property
     def closed(self) -> bool:
@@ -67,7 +67,7 @@ class Scalar(_Owned):
     """
 
     __slots__ = ("_scalar", "dtype")
-    _scalar: int
+    _scalar: Any
     _slot = "_scalar"
     _destroy = "aclDestroyScalar"
 
@@ -79,9 +79,13 @@ class Scalar(_Owned):
         array = np.asarray(value) if dtype is None else _exact(value, dtypes.as_dtype(dtype))
         array = host_array(array, "a Scalar's value")
         self.dtype = array.dtype
-        runtime.enter()
-        handle = acl.aclCreateScalar(array.ctypes.data, dtypes.TO_ACL[array.dtype])
-        self._take(handle, "aclCreateScalar", array[()])
+        self._take(_create_scalar(array), "aclCreateScalar", array[()])
+
+
+def _create_scalar(array: np.ndarray) -> int | None:
+    runtime.enter()
+    handle: int | None = acl.aclCreateScalar(array.ctypes.data, dtypes.TO_ACL[array.dtype])
+    return handle
 
 
 def _exact(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -175,14 +179,24 @@ class TensorList(_Owned):
         elements = [
             create_descriptor(t._view, t.dtype, t.format, t._storage_shape, t._buffer.address) for t in items
         ]
-        handle = acl.aclCreateTensorList((ctypes.c_void_p * len(items))(*elements), len(items))
-        if not handle:
-            for element in elements:
-                acl.aclDestroyTensor(element)
-        self._take(handle, "aclCreateTensorList", items)
+        self._take(create_list(elements), "aclCreateTensorList", items)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        return list(self._values)
 
     def __len__(self) -> int:
         return len(self._values)
+
+
+def create_list(elements: list[int]) -> int:
+    """A new aclTensorList that owns the descriptors, which are destroyed if it cannot be made."""
+    handle = acl.aclCreateTensorList((ctypes.c_void_p * len(elements))(*elements), len(elements))
+    if not handle:
+        for element in elements:
+            acl.aclDestroyTensor(element)
+        fail(561103, "aclCreateTensorList", hint="it returned NULL")
+    return int(handle)
 
 
 class ScalarList(_Owned):
@@ -194,13 +208,13 @@ class ScalarList(_Owned):
 
     def __init__(self, values: Iterable[Any], dtype: Any = None) -> None:
         items = [v if isinstance(v, Scalar) else Scalar(v, dtype) for v in values]
-        copies = [Scalar(s._values, s.dtype) for s in items]
-        handle = acl.aclCreateScalarList(
-            (ctypes.c_void_p * len(copies))(*[s._scalar for s in copies]), len(copies)
-        )
+        runtime.enter()
+        elements = [_create_scalar(np.asarray(s._values)) for s in items]  # the list will own these
+        handle = acl.aclCreateScalarList((ctypes.c_void_p * len(elements))(*elements), len(elements))
+        if not handle:
+            for element in elements:
+                acl.aclDestroyScalar(element)
         self._take(handle, "aclCreateScalarList", [s._values for s in items])
-        for scalar in copies:
-            del scalar._scalar  # the list owns it now
 
     def __len__(self) -> int:
         return len(self._values)

@@ -7,15 +7,18 @@ text names operator, parameter, C type and what came.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from ctypes import c_void_p
 from typing import Any
 
 import numpy as np
 
+from .abi import BY_VALUE
 from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from .prototype import Parameter
 from .tensor import Tensor, host_array, tensor
-from .values import shown, to_bool, to_data_type, to_float, to_int, to_string
+from .values import shown, to_bool, to_data_type, to_float, to_format, to_int, to_string
 
 # Kind of parameter -> slot that holds the handle of its class. An object of another kind has not got that
 # slot, so it cannot be passed by mistake; nor has a closed one.
@@ -54,7 +57,8 @@ def _to_input(value: Any) -> Tensor:
 def _to_output(value: Any) -> Tensor:
     if isinstance(value, (np.ndarray, np.generic)):
         raise TypeError(
-            f"must be an aclnn.Tensor (make one with aclnn.empty), got {shown(value)}: its result is lost"
+            f"must be an aclnn.Tensor (make one with aclnn.empty), got {shown(value)}: its result is lost "
+            "unless the call has copy_back=True"
         )
     raise TypeError(f"must be an aclnn.Tensor or None, got {shown(value)}")
 
@@ -77,6 +81,21 @@ def _to_scalar(value: Any) -> Scalar:
         return Scalar(value)
     except TypeError:
         raise TypeError(f"must be a number, an aclnn.Scalar or None, got {shown(value)}") from None
+
+
+def _to_address(value: Any, ctype: str) -> Any:
+    """What a pointer to plain numbers takes: host memory as a ctypes object or a NumPy array."""
+    if isinstance(value, (ctypes.Array, ctypes._SimpleCData, ctypes._Pointer)):
+        return ctypes.cast(ctypes.byref(value) if isinstance(value, ctypes._SimpleCData) else value, c_void_p)
+    pointed = ctype.removeprefix("const ").removesuffix("*")
+    wanted = None if pointed == "void" else np.dtype(BY_VALUE[pointed])
+    if not isinstance(value, np.ndarray) or (wanted is not None and value.dtype != wanted):
+        raise TypeError(f"must be a NumPy array of {wanted or 'any dtype'} or None, got {shown(value)}")
+    if not value.flags.c_contiguous or not (value.flags.writeable or ctype.startswith("const ")):
+        raise TypeError("must be a C-contiguous array, writeable unless the pointer is const")
+    made = c_void_p(value.ctypes.data)
+    made._array = value  # type: ignore[attr-defined]  # lives as long as its address is in use
+    return made
 
 
 def _from_sequence(make: type, what: str) -> Callable[[Any], Any]:
@@ -105,6 +124,8 @@ _CONVERSIONS: dict[str, tuple[Any, Callable[[Parameter], Callable[[Any], Any]]]]
     "bool": (None, lambda p: to_bool),
     "string": (None, lambda p: to_string),
     "dtype": (None, lambda p: to_data_type),
+    "format": (None, lambda p: to_format),
+    "pointer": (c_void_p, lambda p: lambda value: _to_address(value, p.ctype)),
 }
 
 
@@ -116,9 +137,9 @@ def converter(operator: str, parameter: Parameter) -> Callable[[Any], Any]:
 
     def checked(value: Any) -> Any:
         if value is None and parameter.is_pointer:
-            return None if parameter.kind == "string" else NULL
+            return NULL if parameter.kind in SLOTS else None
         if own is not None and isinstance(value, own):
-            if value.closed:
+            if parameter.kind in SLOTS and value.closed:
                 raise ValueError(f"{label} was closed: {value!r}")
             return value
         try:

@@ -177,6 +177,15 @@ def operator_functions(name: str) -> tuple[Any, Any]:
     )
 
 
+def operator_symbol(name: str) -> Any:
+    """A fresh ctypes function from the first operator library with `name`. LibraryNotFound if none has it."""
+    handles = open_operator_libraries()
+    for _, library in handles:
+        if hasattr(library, name):
+            return library[name]
+    raise LibraryNotFound(f"{name} is not in {', '.join(str(path) for path, _ in handles)}")
+
+
 @dataclass(frozen=True)
 class Where:
     """Which header declares a C symbol (None if no header is known) and which library file serves it."""

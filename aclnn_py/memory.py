@@ -16,10 +16,11 @@ from .status import OUT_OF_MEMORY, AclRuntimeError, check, recent_message
 class DeviceBuffer:
     """A block of device memory, freed when the last reference goes. Streams hold it while they need it.
 
-    `address` is None for a buffer of 0 bytes. Errors: OutOfDeviceMemory, after a retry without workspaces.
+    `address` is None for a buffer of 0 bytes; `argument` is the address ready to be passed. Errors:
+    OutOfDeviceMemory, after a retry without workspaces.
     """
 
-    __slots__ = ("__weakref__", "_generation", "address", "device", "nbytes")
+    __slots__ = ("__weakref__", "_generation", "address", "argument", "device", "nbytes")
 
     def __init__(self, nbytes: int) -> None:
         self.address: int | None = None
@@ -28,6 +29,7 @@ class DeviceBuffer:
         self._generation = runtime.generation()
         if nbytes:
             self.address = _allocate(nbytes)
+            self.argument = ctypes.c_void_p.from_param(self.address)
             runtime.live_buffers.add(self)
 
     def alive(self) -> bool:

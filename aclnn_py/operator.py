@@ -1,33 +1,31 @@
 """Operator: one aclnn operator as a Python callable, in two phases.
 
-The call function of each operator is generated from its prototype, as source text that `Operator.source`
-shows: a loop over parameters costs half as much again as the same steps written out. Values of the expected
-type take the short way; anything else, None included, goes through the parameter's converter, which also
-makes the errors.
+The call function of each operator is generated from its prototype (see `callcode`), as source text that
+`Operator.source` shows. Values of the expected type take the short way; anything else, None included, goes
+through the parameter's converter, which also makes the errors.
 """
 
 from __future__ import annotations
 
 import ctypes
-import keyword
 import linecache
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import catalogue, libraries, runtime
-from .abi import BY_VALUE, acl
+import numpy as np
+
+from . import callcode, catalogue, libraries, runtime
+from .abi import acl
 from .conversion import SLOTS, converter
 from .prototype import Parameter, Prototype, parse
 from .status import Argument, LibraryNotFound, fail
 from .stream import Stream
+from .tensor import Tensor, tensor
 from .values import shown
 
-_ADDRESSES = ("tensor", "tensor_list")  # kinds with device memory that the stream must keep
-
-
-class _NoWorkspace:
-    address = None
+if TYPE_CHECKING:
+    from .plan import Plan
 
 
 class Operator:
@@ -38,6 +36,8 @@ class Operator:
     The call returns when the work is on the stream; results are there after the stream was waited for
     (`Tensor.numpy()` does). Memory that the work needs stays alive until then.
 
+    `copy_back=True` takes NumPy arrays for outputs too, waits for the work and fills them.
+
     Errors: TypeError, OverflowError, ValueError naming the parameter, before any C call; AclnnParameterError
     and other AclError when the library refuses.
     """
@@ -45,9 +45,71 @@ class Operator:
     name: str
     prototype: Prototype
     source: str
+    _phase1: Any
+    _phase2: Any
+    _converters: list[Any]
+    _bind: Any
 
-    def __call__(self, *args: Any, stream: Stream | None = None, **kwargs: Any) -> None:
+    def __call__(
+        self, *args: Any, stream: Stream | None = None, copy_back: bool = False, **kwargs: Any
+    ) -> None:
         raise NotImplementedError  # each operator's own class has the generated one
+
+    def plan(self, *args: Any, stream: Stream | None = None, **kwargs: Any) -> Plan:
+        """A Plan: phase 1 now, phase 2 as often as it is called. Arguments as in a call."""
+        from .plan import Plan
+
+        return Plan(self, self._converted(self._bind(*args, **kwargs)), stream)
+
+    def max_workspace_size(self, *args: Any, **kwargs: Any) -> int:
+        """Bytes of workspace that the operator's third entry point, <name>GetMaxWorkspaceSize, asks for.
+
+        LibraryNotFound if the operator has none.
+        """
+        function = libraries.operator_symbol(self.name + "GetMaxWorkspaceSize")
+        values = self._converted(self._bind(*args, **kwargs))
+        runtime.enter()
+        size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+        code = function(*self._to_c(values), ctypes.byref(size), ctypes.byref(executor))
+        if code:
+            self._fail(code, 1, values)
+        if executor:
+            acl.aclDestroyAclOpExecutor(executor)
+        return size.value
+
+    def _converted(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(convert(value) for convert, value in zip(self._converters, values))
+
+    def _to_c(self, values: Sequence[Any]) -> list[Any]:
+        """Converted values -> what phase 1 takes."""
+        return [
+            getattr(v, SLOTS[p.kind]) if p.kind in SLOTS else callcode.to_c(p)(v)
+            for p, v in zip(self.prototype.parameters, values)
+        ]
+
+    def _call_and_copy_back(self, values: Sequence[Any], stream: Stream | None) -> None:
+        given = list(values)
+        targets: list[tuple[np.ndarray, Tensor]] = []
+
+        def uploaded(value: Any, label: str) -> Any:
+            if not isinstance(value, np.ndarray):
+                return value
+            if not value.flags.writeable:
+                raise ValueError(f"{label} is a read-only array: the result cannot be copied back")
+            made = tensor(value)
+            targets.append((value, made))
+            return made
+
+        for i, parameter in enumerate(self.prototype.parameters):
+            if parameter.role in ("out", "inout"):
+                label = f"{self.name}: {parameter}"
+                if parameter.kind == "tensor_list" and isinstance(given[i], (list, tuple)):
+                    given[i] = [uploaded(value, label) for value in given[i]]
+                elif parameter.kind == "tensor":
+                    given[i] = uploaded(given[i], label)
+        self(*given, stream=stream)
+        for array, made in targets:
+            array[...] = made.numpy()
 
     def __repr__(self) -> str:
         return f"<Operator {self.prototype}>"
@@ -55,7 +117,7 @@ class Operator:
     def __str__(self) -> str:
         return self.name
 
-    def fail(self, code: int, phase: int, values: Sequence[Any]) -> None:
+    def _fail(self, code: int, phase: int, values: Sequence[Any]) -> None:
         """Raises for a non-zero status code of one of the phases; `values` are the converted arguments."""
         table = tuple(Argument(p.name, _described(p, v)) for p, v in zip(self.prototype.parameters, values))
         fail(code, self.name, phase, table, hint=f"served by {libraries.which(self.name).library}")
@@ -66,130 +128,45 @@ def _described(parameter: Parameter, value: Any) -> str:
     return str(describe()) if describe is not None else f"{shown(value)}  ({parameter.ctype})"
 
 
-def _identifier(name: str) -> str:
-    return name + "_" if keyword.iskeyword(name) else name
-
-
-def _object_step(name: str, index: int, slot: str) -> list[str]:
-    return [
-        "    try:",
-        f"        _{index} = {name}.{slot}",
-        "    except AttributeError:",
-        f"        {name} = _convert[{index}]({name})",
-        f"        _{index} = {name}.{slot}",
-    ]
-
-
-def _value_step(name: str, index: int, parameter: Parameter) -> list[str]:
-    if parameter.kind == "bool":
-        test = f"{name} is not True and {name} is not False"
-    elif parameter.kind == "int":
-        bits = ctypes.sizeof(BY_VALUE[parameter.ctype]) * 8
-        unsigned = parameter.ctype.startswith(("u", "size"))
-        low, high = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-        test = f"{name}.__class__ is not int or not {low} <= {name} <= {high}"
-    elif parameter.ctype == "double":
-        test = f"{name}.__class__ is not float"
-    else:
-        return [f"    {name} = _convert[{index}]({name})"]
-    return [f"    if {test}:", f"        {name} = _convert[{index}]({name})"]
-
-
-def call_source(prototype: Prototype) -> str:
-    """Python source of the function that calls the operator."""
-    parameters = prototype.parameters
-    names = [_identifier(p.name) for p in parameters]
-    signature = ", ".join(["_operator", *names, "*", "stream=None"])
-    lines = [f"def {prototype.name}({signature}):"]
-    passed = []
-    for i, (parameter, name) in enumerate(zip(parameters, names)):
-        slot = SLOTS.get(parameter.kind)
-        if slot is not None:
-            lines += _object_step(name, i, slot)
-            passed.append(f"_{i}")
-        else:
-            lines += _value_step(name, i, parameter)
-            passed.append(name)
-    kept = [f"{n}._buffer" for p, n in zip(parameters, names) if p.kind in _ADDRESSES]
-    values = "(" + "".join(f"{n}, " for n in names) + ")"
-    lines += [
-        "    try:",
-        "        _thread = _local.state",
-        "        _stream = _thread.stream if stream is None else stream",
-        "        _handle = _stream._handle",
-        "    except AttributeError:",
-        "        _thread, _stream = _choose(stream)",
-        "        _handle = _stream._handle",
-        f"    _code = _phase1({', '.join([*passed, '_thread.size_ref', '_thread.executor_ref'])})",
-        "    if _code:",
-        f"        _operator.fail(_code, 1, {values})",
-        "    _size, _executor = _thread.size.value, _thread.executor.value",
-        "    _memory = _workspace(_stream, _size, _executor) if _size else _none",
-        "    _code = _phase2(_memory.address, _size, _executor, _handle)",
-        f"    _stream._keep.append(({', '.join(['_operator', *kept, '_memory'])}))",
-        "    if _code:",
-        f"        _operator.fail(_code, 2, {values})",
-        "    if len(_stream._keep) >= _stream._limit:",
-        "        _stream.settle()",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _choose(stream: Any) -> tuple[runtime.ThreadState, Stream]:
-    """The slow way to thread and stream: first use in this thread, or something wrong with the stream."""
-    thread = runtime.enter()
+def choose(stream: Any) -> tuple[Any, ...]:
+    """The slow way to `ThreadState.call`: first use in this thread, or something wrong with the stream."""
+    call = runtime.enter().call
     if stream is None:
-        if thread.stream.closed:
-            thread.empty("stream")
-        return thread, thread.stream
+        return call
     if not isinstance(stream, Stream):
         raise TypeError(f"stream must be an aclnn.Stream or None, got {shown(stream)}")
-    stream._open_handle()
-    return thread, stream
+    return (stream, stream._open_handle(), stream._keep, *call[3:])
 
 
-def _workspace(stream: Stream, size: int, executor: int | None) -> Any:
+def workspace(stream: Stream, size: int, executor: Any) -> Any:
+    """Device memory for phase 2, which is about to use up the executor."""
     try:
         return stream.workspace(size)
     except BaseException:
-        acl.aclDestroyAclOpExecutor(executor)  # phase 2, which would have used it up, is not coming
+        acl.aclDestroyAclOpExecutor(executor)  # phase 2 is not coming
         raise
 
 
-def _bind(prototype: Prototype) -> tuple[Any, Any]:
+def _build(prototype: Prototype) -> Operator:
     phase1, phase2 = libraries.operator_functions(prototype.name)
     phase1.restype = phase2.restype = ctypes.c_int32
-    by_kind = {"string": ctypes.c_char_p, "dtype": ctypes.c_int}
-    types: list[Any] = [
-        ctypes.c_void_p if p.kind in SLOTS else by_kind.get(p.kind) or BY_VALUE[p.ctype]
-        for p in prototype.parameters
-    ]
-    phase1.argtypes = [*types, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)]
-    phase2.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p]
-    return phase1, phase2
-
-
-def _build(prototype: Prototype) -> Operator:
-    phase1, phase2 = _bind(prototype)
-    source = call_source(prototype)
+    converters = [converter(prototype.name, p) for p in prototype.parameters]
+    source = callcode.call_source(prototype)
     scope: dict[str, Any] = {
-        "_convert": [converter(prototype.name, p) for p in prototype.parameters],
+        "_convert": converters,
         "_local": runtime.local,
-        "_choose": _choose,
-        "_workspace": _workspace,
-        "_none": _NoWorkspace,
+        "_choose": choose,
+        "_workspace": workspace,
+        "_zero": callcode.ZERO,
+        "_true": ctypes.c_bool.from_param(True),
+        "_false": ctypes.c_bool.from_param(False),
         "_phase1": phase1,
         "_phase2": phase2,
     }
-    file = f"<aclnn_py operator {prototype.name}>"
-    exec(compile(source, file, "exec"), scope)
-    linecache.cache[file] = (
-        len(source),
-        None,
-        source.splitlines(True),
-        file,
-    )  # so that tracebacks show the lines
-    call = scope[prototype.name]
+    for i, parameter in enumerate(prototype.parameters):
+        if parameter.kind not in SLOTS:
+            scope[f"_to_c{i}"] = callcode.to_c(parameter)
+    call = _compiled(source, prototype.name, f"<aclnn_py operator {prototype.name}>", scope)
     call.__doc__ = _documentation(prototype)
     own = type(
         prototype.name,
@@ -198,7 +175,18 @@ def _build(prototype: Prototype) -> Operator:
     )
     made: Operator = own()
     made.name, made.prototype, made.source = prototype.name, prototype, source
+    made._phase1, made._phase2, made._converters = phase1, phase2, converters
+    made._bind = _compiled(
+        callcode.bind_source(prototype), prototype.name, f"<aclnn_py plan of {prototype.name}>", {}
+    )
     return made
+
+
+def _compiled(source: str, name: str, file: str, scope: dict[str, Any]) -> Any:
+    exec(compile(source, file, "exec"), scope)
+    lines = source.splitlines(True)
+    linecache.cache[file] = (len(source), None, lines, file)  # so that tracebacks show the lines
+    return scope[name]
 
 
 def _documentation(prototype: Prototype) -> str:
@@ -235,3 +223,11 @@ def op(name: str, prototype: str | None = None) -> Operator:
     made = _build(record)
     with _lock:
         return _operators.setdefault((name, prototype), made)
+
+
+def operators(pattern: str = "*") -> list[str]:
+    """Names of the operators that the headers in use declare, sorted: `aclnn.operators("Mhc*")`.
+
+    A shell pattern, with or without the prefix `aclnn`; case does not matter.
+    """
+    return catalogue.names(libraries.root(), pattern)

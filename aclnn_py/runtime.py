@@ -13,7 +13,7 @@ import ctypes
 import os
 import threading
 import weakref
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -68,53 +68,54 @@ _live_states: _Live[ThreadState] = _Live()
 
 
 class ThreadState:
-    """What a thread needs for its calls: its device, its default stream, the out-parameters of phase 1."""
+    """What a thread needs for its calls: its device, its default stream, the out-parameters of phase 1.
 
-    __slots__ = (
-        "__weakref__",
-        "device",
-        "executor",
-        "executor_ref",
-        "generation",
-        "size",
-        "size_ref",
-        "stream",
-        "streams",
-    )
-    stream: Stream
+    `call` holds it ready for the generated functions: stream, its handle, what it keeps, size, executor, and
+    references to the last two.
+    """
+
+    __slots__ = ("__weakref__", "call", "device", "generation", "streams")
+    call: tuple[Stream, Any, deque[tuple[Any, ...]], ctypes.c_uint64, ctypes.c_void_p, Any, Any]
 
     def __init__(self) -> None:
         self.device = -1
         self.generation = -1
         self.streams: dict[int, Stream] = {}
-        self.size = ctypes.c_uint64()
-        self.size_ref = ctypes.byref(self.size)
-        self.executor = ctypes.c_void_p()
-        self.executor_ref = ctypes.byref(self.executor)
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only while a slot is empty: at first use, after a change of device, after the runtime ended.
-        if name not in ("stream", "size_ref"):
+        # Reached only while the slot is empty: at first use, after a change of device, after the stream was
+        # closed or the runtime ended.
+        if name != "call":
             raise AttributeError(name)
         enter()
-        if name == "size_ref":
-            self.size_ref = ctypes.byref(self.size)
-            return self.size_ref
         from .stream import Stream
 
-        found = self.streams.get(self.device)
-        if found is None or found.closed:
-            found = self.streams[self.device] = Stream()
-        self.stream = found
-        return found
+        stream = self.streams.get(self.device)
+        if stream is None or stream.closed:
+            stream = self.streams[self.device] = Stream()
+        size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+        references = ctypes.byref(size), ctypes.byref(executor)
+        self.call = (stream, stream._handle, stream._keep, size, executor, *references)
+        return self.call
 
-    def empty(self, *slots: str) -> None:
-        """Makes the next use of the slots come through `enter`."""
-        for slot in slots:
-            try:
-                delattr(self, slot)
-            except AttributeError:
-                pass
+    @property
+    def stream(self) -> Stream:
+        """The thread's default stream on its device."""
+        return self.call[0]
+
+    def invalidate(self) -> None:
+        """Makes the next use of `call` come through `enter`."""
+        try:
+            del self.call
+        except AttributeError:
+            pass
+
+
+def forget_stream(stream: Stream) -> None:
+    """No thread uses a stream that was closed as its default one."""
+    for state in _live_states:
+        if stream in list(state.streams.values()):
+            state.invalidate()
 
 
 def enter() -> ThreadState:
@@ -139,7 +140,7 @@ def _enter_slowly(state: ThreadState | None, wanted: int | None = None) -> Threa
         if state is None:
             state = ThreadState()
             _live_states.add(state)
-        state.empty("stream")
+        state.invalidate()
         state.device = device
         state.generation = _process.generation
     local.state = state
@@ -205,7 +206,7 @@ def _finalise() -> None:
         if _try_device(buffer.device):
             buffer.free()
     for state in _live_states:
-        state.empty("stream", "size_ref")
+        state.invalidate()
         state.streams.clear()
     for device, times in _process.devices_set.items():
         for _ in range(times):
@@ -262,7 +263,7 @@ def _after_fork() -> None:
         _process.forked = True
         _process.generation += 1
         for state in _live_states:
-            state.empty("stream", "size_ref")
+            state.invalidate()
         for stream in live_streams:
             stream._abandon()
 

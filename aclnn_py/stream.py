@@ -16,7 +16,7 @@ from .memory import DeviceBuffer
 from .status import STREAM_SYNC_TIMEOUT, check, fail, recent_message
 
 _SLICE = 0.2  # seconds between looks for Ctrl-C
-_LOOK_EVERY = 64  # calls between looks whether the stream is done
+_LOOK_EVERY = 256  # calls between looks whether the stream is done
 _MOST_IN_FLIGHT = 1024  # calls; one more waits for the stream
 _LARGEST_KEPT_WORKSPACE = 256 << 20  # bytes
 
@@ -32,6 +32,7 @@ class Stream:
 
     __slots__ = (
         "__weakref__",
+        "_first_limit",
         "_generation",
         "_handle",
         "_keep",
@@ -50,10 +51,10 @@ class Stream:
         self._passed = 0  # entries dropped so far
         self._lock = threading.RLock()
         self._workspace: DeviceBuffer | None = None
-        self._limit = 1 if _blocking() else _LOOK_EVERY
+        self._limit = self._first_limit = 1 if _blocking() else _LOOK_EVERY
         handle = ctypes.c_void_p()
         check(acl.aclrtCreateStream(ctypes.byref(handle)), "aclrtCreateStream")
-        self._handle = handle.value
+        self._handle = ctypes.c_void_p.from_param(handle.value)  # ready to be passed, with its C type
         runtime.live_streams.add(self)
 
     @property
@@ -64,7 +65,7 @@ class Stream:
     def closed(self) -> bool:
         return not hasattr(self, "_handle")
 
-    def _open_handle(self) -> int | None:
+    def _open_handle(self) -> Any:
         runtime.refuse_if_over()
         if self.closed or not runtime.usable(self._generation):
             raise ValueError("this stream was closed")
@@ -98,7 +99,7 @@ class Stream:
 
     def settle(self) -> None:
         """Drops what finished calls kept alive. Called every so many calls; waits only at the limit."""
-        if _blocking():
+        if self._first_limit == 1:
             self.synchronize()
             return
         if not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT:
@@ -124,11 +125,11 @@ class Stream:
         return status.value == aclrtStreamStatus.ACL_STREAM_STATUS_COMPLETE
 
     def _drop(self, target: int) -> None:
-        dropped = []  # let go outside the lock: freeing runs code that may come back here
-        with self._lock:
-            while self._passed < target:
-                dropped.append(self._keep.popleft())
-                self._passed += 1
+        with self._lock:  # what is dropped goes outside the lock: freeing runs code that may come back here
+            popleft = self._keep.popleft
+            dropped = [popleft() for _ in range(target - self._passed)]
+            self._passed += len(dropped)
+        del dropped
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Waits until the work put on the stream so far is done. Ctrl-C works while waiting.
@@ -145,7 +146,7 @@ class Stream:
         if code == STREAM_SYNC_TIMEOUT and timeout is not None:
             fail(code, "Stream.synchronize", hint=f"{timeout:g} s passed; still running: {_names(last)}")
         self._drop(target)
-        self._limit = 1 if _blocking() else _LOOK_EVERY
+        self._limit = self._first_limit
         if code:
             fail(code, "Stream.synchronize", hint=f"last launched on this stream: {_names(last)}")
 
@@ -166,6 +167,7 @@ class Stream:
             del self._handle
         except AttributeError:
             return
+        runtime.forget_stream(self)
         if acl.aclrtDestroyStream(handle):
             recent_message()
         self._drop(self._passed + len(self._keep))
@@ -176,7 +178,8 @@ class Stream:
         try:
             del self._handle
         except AttributeError:
-            pass
+            return
+        runtime.forget_stream(self)
         self._keep.clear()
 
     def __del__(self) -> None:
@@ -210,7 +213,7 @@ def _names(operators: list[str]) -> str:
     return ", ".join(operators) or "nothing of this package"
 
 
-def _wait(handle: int | None, timeout: float | None) -> int:
+def _wait(handle: Any, timeout: float | None) -> int:
     """Synchronises in slices, so that a signal handler gets its turn. The status code of the last slice."""
     end = None if timeout is None else time.monotonic() + max(timeout, 0.0)
     if not acl.has("aclrtSynchronizeStreamWithTimeout"):
@@ -225,7 +228,7 @@ def _wait(handle: int | None, timeout: float | None) -> int:
         recent_message()  # a slice that ran out is no error
 
 
-def _wait_by_query(handle: int | None, end: float | None) -> int:
+def _wait_by_query(handle: Any, end: float | None) -> int:
     if end is not None:
         status = ctypes.c_int()
         while True:

@@ -29,9 +29,10 @@ class Tensor:
     second `close()` is then a ValueError.
     """
 
-    # _tensor is the aclTensor*. The slot is empty once the tensor is closed, so that no call can pass it on.
+    # _tensor is the aclTensor*, ready to be passed. The slot is empty once the tensor is closed, so that no
+    # call can pass it on.
     __slots__ = ("__weakref__", "_buffer", "_storage_shape", "_tensor", "_view", "dtype", "format")
-    _tensor: int
+    _tensor: Any
     _buffer: DeviceBuffer
 
     def __init__(
@@ -49,7 +50,8 @@ class Tensor:
         self.format = format
         self._view = view
         self._storage_shape = view.shape if storage_shape is None else storage_shape
-        self._tensor = create_descriptor(view, dtype, format, self._storage_shape, buffer.address)
+        handle = create_descriptor(view, dtype, format, self._storage_shape, buffer.address)
+        self._tensor = ctypes.c_void_p.from_param(handle)
         self._buffer = buffer
 
     @property

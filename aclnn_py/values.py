@@ -16,7 +16,7 @@ import numpy as np
 
 from . import dtypes
 from .abi import BY_VALUE
-from .enums import aclDataType
+from .enums import aclDataType, aclFormat
 
 _LARGEST_FLOAT = float(np.finfo(np.float32).max) * (
     1 + 2.0**-25
@@ -40,6 +40,13 @@ def _is_bool(value: Any) -> bool:
     )
 
 
+def integer_limits(ctype: str) -> tuple[int, int]:
+    """Smallest and largest value of a C integer type."""
+    bits = ctypes.sizeof(BY_VALUE[ctype]) * 8
+    unsigned = ctype.startswith(("u", "size"))
+    return (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 def to_int(value: Any, ctype: str) -> int:
     """An int in the range of a C integer type. bool and float are refused: they hint at a mix-up."""
     try:
@@ -48,12 +55,7 @@ def to_int(value: Any, ctype: str) -> int:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"must be an int, got {shown(value)}") from None
-    bits = ctypes.sizeof(BY_VALUE[ctype]) * 8
-    low, high = (
-        (0, (1 << bits) - 1)
-        if ctype.startswith(("u", "size"))
-        else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-    )
+    low, high = integer_limits(ctype)
     if not low <= number <= high:
         raise OverflowError(f"must be from {low} to {high}, got {number}")
     return number
@@ -100,3 +102,10 @@ def to_data_type(value: Any) -> int:
         return int(dtypes.TO_ACL[dtypes.as_dtype(value)])
     except TypeError:
         raise TypeError(f"must be an aclDataType or a dtype, got {shown(value)}") from None
+
+
+def to_format(value: Any) -> int:
+    """The number of an aclFormat, from one."""
+    if not isinstance(value, aclFormat):
+        raise TypeError(f"must be an aclFormat, got {shown(value)}")
+    return int(value)

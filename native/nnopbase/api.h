@@ -1,12 +1,14 @@
 // What the C functions of this library do around their work.
 #pragma once
 
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "aclnn/opdev/op_errno.h"
 #include "nnopbase/op_log.h"
+#include "runtime/call_log.h"
 #include "runtime/error.h"
 
 namespace nnop {
@@ -32,11 +34,16 @@ template <typename Function>
 aclnnStatus Api(const char *name, Function function) noexcept
 {
     try {
+        aclnnStatus status = ACLNN_SUCCESS;
         try {
-            return function();
+            status = function();
         } catch (const std::exception &error) {
-            return Refuse(ACLNN_ERR_INNER, name, std::string(name) + " failed: " + error.what());
+            status = Refuse(ACLNN_ERR_INNER, name, std::string(name) + " failed: " + error.what());
         }
+        if (aclemu::CallsLogged() && std::strcmp(name, "aclnn") != 0) {
+            aclemu::LogCall(name, status);
+        }
+        return status;
     } catch (...) {
         return ACLNN_ERR_INNER;
     }
@@ -47,11 +54,16 @@ template <typename Function>
 auto Make(const char *name, Function function) noexcept -> decltype(function())
 {
     try {
+        decltype(function()) made = nullptr;
         try {
-            return function();
+            made = function();
         } catch (const std::exception &error) {
             Refuse(ACLNN_ERR_INNER, name, std::string(name) + " failed: " + error.what());
         }
+        if (aclemu::CallsLogged()) {
+            aclemu::LogCall(name, made != nullptr ? 0 : ACLNN_ERR_INNER);
+        }
+        return made;
     } catch (...) {
     }
     return nullptr;

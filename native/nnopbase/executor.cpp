@@ -1,40 +1,25 @@
 #include "nnopbase/executor.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 
-#include "aclnn/aclnn_base.h"
 #include "nnopbase/api.h"
-#include "nnopbase/objects.h"
+#include "nnopbase/executor_table.h"
 #include "nnopbase/registry.h"
 #include "nnopbase/tensor.h"
 #include "runtime/api.h"
-#include "runtime/counters.h"
-#include "runtime/handle_table.h"
+#include "runtime/call_log.h"
+#include "runtime/check.h"
+#include "runtime/fault.h"
 #include "runtime/memory.h"
 
 namespace nnop {
-namespace {
 
-struct Executor {
-    explicit Executor(Plan made) : plan(std::move(made)) { aclemu::CountObject(aclemu::Kind::EXECUTOR, 1); }
-    ~Executor() { aclemu::CountObject(aclemu::Kind::EXECUTOR, -1); }
-    Executor(const Executor &) = delete;
-    Executor &operator=(const Executor &) = delete;
-
-    const Plan plan;
-    std::vector<uint64_t> serials; // of plan.tensors when they were planned
-    std::atomic<bool> repeatable{false};
-};
-
-using Table = aclemu::HandleTable<Executor>;
-
-Table &Executors()
+aclemu::HandleTable<Executor> &Executors()
 {
-    static Table *const table = [] {
-        auto *made = new Table();
+    static auto *const table = [] {
+        auto *made = new aclemu::HandleTable<Executor>();
         pthread_atfork([] { Executors().Lock(); }, [] { Executors().Unlock(); },
                        [] { Executors().Unlock(); });
         return made;
@@ -48,6 +33,8 @@ std::string Text(const void *address)
     std::snprintf(text, sizeof(text), "%p", address);
     return text;
 }
+
+namespace {
 
 aclnnStatus CheckWorkspace(const Plan &plan, const void *workspace, uint64_t workspaceSize)
 {
@@ -81,85 +68,78 @@ aclnnStatus CheckWorkspace(const Plan &plan, const void *workspace, uint64_t wor
     return ACLNN_SUCCESS;
 }
 
+std::string NameOf(const Plan &plan, size_t i)
+{
+    const bool input = i < plan.inputs;
+    std::string name = (input ? "input " : "output ") + std::to_string(input ? i : i - plan.inputs);
+    return i < plan.names.size() ? name + " (" + plan.names[i] + ")" : name;
+}
+
+// What the launches touch, for the checks of ACLEMU_CHECK; the tensors are alive.
+aclemu::Uses FindUses(const Plan &plan, const void *workspace)
+{
+    aclemu::Uses uses;
+    if (aclemu::Checks() == 0) {
+        return uses;
+    }
+    for (size_t i = 0; i < plan.tensors.size(); ++i) {
+        const aclTensor *tensor = plan.tensors[i];
+        if (tensor == nullptr || tensor->IsEmpty()) {
+            continue;
+        }
+        uint64_t elements = 1; // from the first to the last that the view reaches
+        for (size_t d = 0; d < tensor->viewShape.size(); ++d) {
+            elements += static_cast<uint64_t>(std::max<int64_t>(tensor->viewStrides[d], 0)) *
+                        static_cast<uint64_t>(tensor->viewShape[d] - 1);
+        }
+        uses.push_back({NameOf(plan, i), tensor->Data(), elements * TypeSize(tensor->dataType), i >= plan.inputs});
+    }
+    if (plan.workspaceSize > 0) {
+        uses.push_back({"the workspace", workspace, plan.workspaceSize, true});
+    }
+    return uses;
+}
+
 aclnnStatus CheckTensors(const Executor &executor)
 {
     const Plan &plan = executor.plan;
     for (size_t i = 0; i < plan.tensors.size(); ++i) {
         if (plan.tensors[i] != nullptr && SerialOf(plan.tensors[i], Type::TENSOR) != executor.serials[i]) {
-            const bool input = i < plan.inputs;
             return Refuse(ACLNN_ERR_INNER_NULLPTR, plan.opName.c_str(),
-                          (input ? "input " : "output ") + std::to_string(input ? i : i - plan.inputs) +
-                              " was destroyed between the two phases.");
+                          NameOf(plan, i) + " was destroyed between the two phases.");
         }
     }
     return ACLNN_SUCCESS;
 }
 
-// Finds a live executor for the functions that change one.
-std::shared_ptr<Executor> FindExecutor(const char *function, const aclOpExecutor *executor,
-                                       aclnnStatus *status)
+// The code a test wants an operator to fail with, 0 for none.
+aclnnStatus WantedFault(const std::string &op, int phase)
 {
-    if (executor == nullptr) {
-        *status = Refuse(ACLNN_ERR_INNER_NULLPTR, function,
-                         std::string(function) + " failed: executor is nullptr.");
-        return nullptr;
+    const int32_t code = aclemu::OperatorFault(op, phase);
+    return code == 0 ? ACLNN_SUCCESS
+                     : Refuse(code, op.c_str(), op + " fails in phase " + std::to_string(phase) +
+                                                    " because aclemuFailOperator asked for it.");
+}
+
+// Notes a phase in the call log.
+aclnnStatus Logged(const std::string &name, aclnnStatus status)
+{
+    if (aclemu::CallsLogged()) {
+        aclemu::LogCall(name.c_str(), status);
     }
-    std::shared_ptr<Executor> found = Executors().Find(executor);
-    if (found == nullptr) {
-        *status = Refuse(ACLNN_ERR_INNER, function,
-                         std::string(function) + " failed: executor " + Text(executor) +
-                             " is used up, destroyed, or none of this library.");
-    }
-    return found;
+    return status;
 }
 
-aclnnStatus SetAddress(const char *function, aclOpExecutor *executor, aclTensor *tensor, void *addr)
-{
-    return Api(function, [=]() -> aclnnStatus {
-        if (tensor == nullptr) {
-            return Refuse(ACLNN_ERR_INNER_NULLPTR, function,
-                          std::string(function) + " failed: tensor is nullptr.");
-        }
-        aclnnStatus status = ACLNN_SUCCESS;
-        if (FindExecutor(function, executor, &status) == nullptr) {
-            return status;
-        }
-        if (SerialOf(tensor, Type::TENSOR) == 0) {
-            return RefuseStale(function, "tensor");
-        }
-        tensor->address = addr;
-        return ACLNN_SUCCESS;
-    });
-}
-
-aclnnStatus SetListAddress(const char *function, aclOpExecutor *executor, size_t index,
-                           aclTensorList *tensors, void *addr)
-{
-    return Api(function, [=]() -> aclnnStatus {
-        if (tensors == nullptr) {
-            return Refuse(ACLNN_ERR_INNER_NULLPTR, function,
-                          std::string(function) + " failed: tensors is nullptr.");
-        }
-        if (SerialOf(tensors, Type::TENSOR_LIST) == 0) {
-            return RefuseStale(function, "tensors");
-        }
-        if (index >= tensors->values.size()) {
-            return Refuse(ACLNN_ERR_PARAM_INVALID, function,
-                          std::string(function) + " failed: relativeIndex is " + std::to_string(index) +
-                              ", but the list has " + std::to_string(tensors->values.size()) + " tensors.");
-        }
-        return SetAddress(function, executor, const_cast<aclTensor *>(tensors->values[index]), addr);
-    });
-}
-
-} // namespace
-
-aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor)
+aclnnStatus MakeExecutor(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor)
 {
     const std::string op = plan.opName;
     if (workspaceSize == nullptr || executor == nullptr) {
         return Refuse(ACLNN_ERR_PARAM_NULLPTR, op.c_str(),
                       std::string(workspaceSize == nullptr ? "workspaceSize" : "executor") + " is nullptr.");
+    }
+    const aclnnStatus wanted = WantedFault(op, 1);
+    if (wanted != ACLNN_SUCCESS) {
+        return wanted;
     }
     try {
         const uint64_t size = plan.workspaceSize;
@@ -178,7 +158,8 @@ aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor
     }
 }
 
-aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
+aclnnStatus Launch(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream,
+                   std::string *name)
 {
     return Api("aclnn", [=]() -> aclnnStatus {
         if (aclemu::IsForkedChild()) {
@@ -202,15 +183,19 @@ aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor
         }
         const Plan &plan = found->plan;
         const aclemu::Call call(plan.opName.c_str());
+        *name = plan.opName;
         aclnnStatus status = CheckWorkspace(plan, workspace, workspaceSize);
         if (status == ACLNN_SUCCESS) {
             status = CheckTensors(*found);
+        }
+        if (status == ACLNN_SUCCESS) {
+            status = WantedFault(plan.opName, 2);
         }
         for (size_t i = 0; status == ACLNN_SUCCESS && i < plan.launches.size(); ++i) {
             auto step = [kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] {
                 return kernel(at);
             };
-            const aclError code = aclemu::Enqueue(stream, plan.opName, std::move(step));
+            const aclError code = aclemu::Enqueue(stream, plan.opName, std::move(step), FindUses(plan, workspace));
             if (code != ACL_SUCCESS) {
                 status = Refuse(ACLNN_ERR_RUNTIME_ERROR, plan.opName.c_str(),
                                 plan.opName + " could not be put on the stream: the runtime returned " +
@@ -221,111 +206,19 @@ aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor
     });
 }
 
+} // namespace
+
+aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor)
+{
+    const std::string name = aclemu::CallsLogged() ? plan.opName + "GetWorkspaceSize" : "";
+    return Logged(name, MakeExecutor(std::move(plan), workspaceSize, executor));
+}
+
+aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
+{
+    std::string name = "aclnn";
+    const aclnnStatus status = Launch(workspace, workspaceSize, executor, stream, &name);
+    return Logged(name, status);
+}
+
 } // namespace nnop
-
-aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
-{
-    return nnop::Api("aclSetAclOpExecutorRepeatable", [=]() -> aclnnStatus {
-        aclnnStatus status = ACLNN_SUCCESS;
-        const auto found = nnop::FindExecutor("aclSetAclOpExecutorRepeatable", executor, &status);
-        if (found != nullptr) {
-            found->repeatable.store(true);
-        }
-        return status;
-    });
-}
-
-aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor)
-{
-    return nnop::Api("aclDestroyAclOpExecutor", [=]() -> aclnnStatus {
-        aclnnStatus status = ACLNN_SUCCESS;
-        if (nnop::FindExecutor("aclDestroyAclOpExecutor", executor, &status) != nullptr) {
-            nnop::Executors().Remove(executor);
-        }
-        return status;
-    });
-}
-
-// An operator of ours reads addresses from its tensors in the second phase, so the index says nothing new.
-aclnnStatus aclSetInputTensorAddr(aclOpExecutor *executor, const size_t, aclTensor *tensor, void *addr)
-{
-    return nnop::SetAddress("aclSetInputTensorAddr", executor, tensor, addr);
-}
-
-aclnnStatus aclSetOutputTensorAddr(aclOpExecutor *executor, const size_t, aclTensor *tensor, void *addr)
-{
-    return nnop::SetAddress("aclSetOutputTensorAddr", executor, tensor, addr);
-}
-
-aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t, aclTensor *tensor, void *addr)
-{
-    return nnop::SetAddress("aclSetTensorAddr", executor, tensor, addr);
-}
-
-aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t, const size_t relativeIndex,
-                                         aclTensorList *tensors, void *addr)
-{
-    return nnop::SetListAddress("aclSetDynamicInputTensorAddr", executor, relativeIndex, tensors, addr);
-}
-
-aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t, const size_t relativeIndex,
-                                          aclTensorList *tensors, void *addr)
-{
-    return nnop::SetListAddress("aclSetDynamicOutputTensorAddr", executor, relativeIndex, tensors, addr);
-}
-
-aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t, const size_t relativeIndex,
-                                    aclTensorList *tensors, void *addr)
-{
-    return nnop::SetListAddress("aclSetDynamicTensorAddr", executor, relativeIndex, tensors, addr);
-}
-
-aclnnStatus AclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    return aclSetInputTensorAddr(executor, index, tensor, addr);
-}
-
-aclnnStatus AclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    return aclSetOutputTensorAddr(executor, index, tensor, addr);
-}
-
-aclnnStatus AclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    return aclSetTensorAddr(executor, index, tensor, addr);
-}
-
-aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                         aclTensorList *tensors, void *addr)
-{
-    return aclSetDynamicInputTensorAddr(executor, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                          aclTensorList *tensors, void *addr)
-{
-    return aclSetDynamicOutputTensorAddr(executor, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                    aclTensorList *tensors, void *addr)
-{
-    return aclSetDynamicTensorAddr(executor, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus aclnnInit(const char *configPath)
-{
-    return nnop::Api("aclnnInit", [=]() -> aclnnStatus {
-        if (configPath != nullptr && *configPath != '\0' && access(configPath, R_OK) != 0) {
-            return nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnInit",
-                                std::string("aclnnInit failed: configPath \"") + configPath +
-                                    "\" cannot be read.");
-        }
-        return ACLNN_SUCCESS;
-    });
-}
-
-aclnnStatus aclnnFinalize()
-{
-    return ACLNN_SUCCESS;
-}

@@ -24,6 +24,7 @@ struct Plan {
     std::vector<std::function<Kernel()>> launches;       // empty: phase 2 does nothing
     std::vector<const aclTensor *> tensors;              // inputs then outputs, for aclSet*TensorAddr
     size_t inputs = 0;                                   // how many of `tensors` are inputs
+    std::vector<std::string> names;                      // of `tensors`, for what debug modes report; may be empty
 };
 
 // Hands the plan to a new executor. 0, or 561101 when it cannot be made.

@@ -22,7 +22,7 @@ aclnnStatus Refuse(aclnnStatus status, const char *opName, const std::string &me
         code = "EZ9903";
         title = "AclNN_Runtime_Error";
     }
-    if (aclemu::LogEnabled(aclemu::LogLevel::ERROR)) {
+    if (aclemu::LogEnabled(aclemu::LogLevel::ERROR, "OP")) {
         aclemu::WriteLog(aclemu::LogLevel::ERROR, "OP",
                          "[NNOP][" + std::to_string(syscall(SYS_gettid)) + "] errno[" +
                              std::to_string(status) + "] OpName:[" + opName + "_" + std::to_string(count++) +

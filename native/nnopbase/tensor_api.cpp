@@ -29,7 +29,7 @@ std::vector<int64_t> RowMajorStrides(const std::vector<int64_t> &shape)
 
 void WarnPrivateFormat(aclFormat format)
 {
-    if (IsPrivateFormat(format) && aclemu::LogEnabled(aclemu::LogLevel::WARNING)) {
+    if (IsPrivateFormat(format) && aclemu::LogEnabled(aclemu::LogLevel::WARNING, "OP")) {
         aclemu::WriteLog(aclemu::LogLevel::WARNING, "OP",
                          "[NNOP] tensor has the private format " + ToString(format));
     }

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <list>
@@ -13,14 +15,19 @@
 #include <vector>
 
 #include "runtime/api.h"
+#include "runtime/check.h"
 #include "runtime/counters.h"
 #include "runtime/device.h"
+#include "runtime/guard.h"
+#include "runtime/host_memory.h"
 
 namespace aclemu {
 namespace {
 
 constexpr size_t kAlignment = 512;
 constexpr size_t kCacheLimit = size_t{256} << 20; // bytes of freed blocks whose pages are kept
+constexpr size_t kQuarantineLimit = size_t{16} << 20; // bytes of freed blocks that are watched
+constexpr size_t kMaxGuard = 4096; // bytes of the guard behind an allocation
 
 // Sizes are rounded up to eight steps per power of two, so that a freed block fits the next request of about
 // its size. The unused end of a block is never touched and costs nothing.
@@ -42,12 +49,19 @@ public:
         if (size > SIZE_MAX / 2 || charged > capacity || used > capacity - charged) {
             return nullptr;
         }
-        const size_t block = BlockSize(size);
-        const uintptr_t address = TakeBlock(block);
+        const size_t guard = (Checks() & CHECK_MEMORY) != 0 ? kGuardBytes : 0;
+        const size_t block = BlockSize(size + 2 * guard);
+        uintptr_t address = TakeBlock(block);
         if (address == 0) {
             return nullptr;
         }
-        live_.emplace(address, Live{size, block, charged, device});
+        address += guard;
+        const Live made = {size, block, charged, device, guard};
+        if (guard != 0) {
+            std::memset(Bytes(address - guard), kGuardPattern, guard);
+            std::memset(Bytes(address + size), kGuardPattern, made.Behind());
+        }
+        live_.emplace(address, made);
         used += charged;
         CountObject(Kind::DEVICE_MEMORY, 1);
         return reinterpret_cast<void *>(address);
@@ -104,13 +118,80 @@ public:
         return address - begin_ < length_;
     }
 
+    std::vector<Allocation> All()
+    {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        std::vector<Allocation> all;
+        for (const auto &entry : live_) {
+            all.push_back({Bytes(entry.first), entry.second.size, entry.second.device});
+        }
+        return all;
+    }
+
+    bool Inspect(Damage *damage)
+    {
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        for (const auto &entry : live_) {
+            if (InspectGuards(entry.first, entry.second, damage)) {
+                return true;
+            }
+        }
+        for (const Freed &freed : quarantine_) {
+            if (InspectPoison(freed, damage)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
 private:
     struct Live {
         size_t size;
         size_t block;
         uint64_t charged;
         int32_t device;
+        size_t guard; // bytes in front, 0 for none
+
+        size_t Behind() const { return guard == 0 ? 0 : std::min(block - guard - size, kMaxGuard); }
     };
+
+    struct Freed {
+        uintptr_t address;
+        Live was;
+    };
+
+    static unsigned char *Bytes(uintptr_t address) { return reinterpret_cast<unsigned char *>(address); }
+
+    static bool Report(Damage::Place place, uintptr_t address, const Live &of, Scar scar, int64_t offset,
+                       Damage *damage)
+    {
+        if (scar.count == 0) {
+            return false;
+        }
+        *damage = {place,     Bytes(address), of.size, of.device,
+                   scar.count, offset + static_cast<int64_t>(scar.first)};
+        return true;
+    }
+
+    static bool InspectGuards(uintptr_t address, const Live &live, Damage *damage)
+    {
+        const auto size = static_cast<int64_t>(live.size);
+        const auto guard = static_cast<int64_t>(live.guard);
+        return Report(Damage::BEHIND, address, live,
+                      Repair(Bytes(address + live.size), live.Behind(), kGuardPattern), size, damage) ||
+               Report(Damage::BEFORE, address, live,
+                      Repair(Bytes(address - live.guard), live.guard, kGuardPattern), -guard, damage);
+    }
+
+    static bool InspectPoison(const Freed &freed, Damage *damage)
+    {
+        const Poisoned parts = PoisonedParts(freed.was.size);
+        const size_t tail = freed.was.size - parts.tail;
+        return Report(Damage::FREED, freed.address, freed.was, Repair(Bytes(freed.address), parts.head, kPoison), 0,
+                      damage) ||
+               Report(Damage::FREED, freed.address, freed.was,
+                      Repair(Bytes(freed.address + tail), parts.tail, kPoison), static_cast<int64_t>(tail), damage);
+    }
 
     struct Cached {
         uintptr_t address;
@@ -121,10 +202,34 @@ private:
 
     void Release(LiveMap::iterator entry)
     {
-        const Cached block = {entry->first, entry->second.block};
-        used_[entry->second.device] -= entry->second.charged;
+        const Freed freed = {entry->first, entry->second};
+        used_[freed.was.device] -= freed.was.charged;
         live_.erase(entry);
         CountObject(Kind::DEVICE_MEMORY, -1);
+        if (freed.was.guard == 0) {
+            Cache({freed.address, freed.was.block});
+            return;
+        }
+        const Poisoned parts = PoisonedParts(freed.was.size);
+        std::memset(Bytes(freed.address), kPoison, parts.head);
+        std::memset(Bytes(freed.address + freed.was.size - parts.tail), kPoison, parts.tail);
+        quarantine_.push_back(freed);
+        quarantined_ += freed.was.block;
+        while (quarantined_ > kQuarantineLimit) {
+            LeaveQuarantine();
+        }
+    }
+
+    void LeaveQuarantine()
+    {
+        const Freed freed = quarantine_.front();
+        quarantine_.pop_front();
+        quarantined_ -= freed.was.block;
+        Cache({freed.address - freed.was.guard, freed.was.block});
+    }
+
+    void Cache(const Cached &block)
+    {
         bySize_[block.block].push_back(cached_.insert(cached_.end(), block));
         cachedBytes_ += block.block;
         while (cachedBytes_ > kCacheLimit) {
@@ -180,8 +285,12 @@ private:
             Reserve();
         }
         uintptr_t address = TakeFree(block);
-        while (address == 0 && !cached_.empty()) {
-            EvictOldest();
+        while (address == 0 && !(cached_.empty() && quarantine_.empty())) {
+            if (cached_.empty()) {
+                LeaveQuarantine();
+            } else {
+                EvictOldest();
+            }
             address = TakeFree(block);
         }
         return address;
@@ -212,7 +321,6 @@ private:
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (range != MAP_FAILED) {
                 madvise(range, length, MADV_DONTDUMP);
-                madvise(range, length, MADV_HUGEPAGE); // tensors are large: far fewer page faults
                 begin_ = reinterpret_cast<uintptr_t>(range);
                 length_ = length;
                 free_.emplace(begin_, length_);
@@ -229,6 +337,8 @@ private:
     std::list<Cached> cached_; // oldest first
     std::unordered_map<size_t, std::deque<std::list<Cached>::iterator>> bySize_;
     size_t cachedBytes_ = 0;
+    std::deque<Freed> quarantine_; // oldest first
+    size_t quarantined_ = 0; // bytes
     std::unordered_map<int32_t, uint64_t> used_;
 };
 
@@ -265,10 +375,25 @@ bool InDeviceRange(const void *address)
     return DeviceAllocator().Contains(reinterpret_cast<uintptr_t>(address));
 }
 
+bool FindDeviceAllocation(const void *address, Allocation *found)
+{
+    return DeviceAllocator().Find(reinterpret_cast<uintptr_t>(address), found);
+}
+
 bool FindAllocation(const void *address, Allocation *found)
 {
     // A fork may have inherited a lock that nobody will release.
-    return !IsForkedChild() && DeviceAllocator().Find(reinterpret_cast<uintptr_t>(address), found);
+    return !IsForkedChild() && (FindDeviceAllocation(address, found) || FindMappedHost(address, found));
+}
+
+std::vector<Allocation> LiveAllocations()
+{
+    return DeviceAllocator().All();
+}
+
+bool InspectDeviceMemory(Damage *damage)
+{
+    return DeviceAllocator().Inspect(damage);
 }
 
 } // namespace aclemu

@@ -94,7 +94,7 @@ aclError Fail(aclError code, const char *format, ...)
     t_lastError = code;
     Message message = Describe(code);
     message.text = std::string(t_call) + ": " + text + " (" + std::to_string(code) + ").";
-    if (LogEnabled(LogLevel::ERROR)) {
+    if (LogEnabled(LogLevel::ERROR, "RUNTIME")) {
         WriteLog(LogLevel::ERROR, "RUNTIME", message.text);
     }
     ReportMessage(std::move(message));

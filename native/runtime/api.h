@@ -5,6 +5,7 @@
 #include <new>
 
 #include "acl/acl_base_rt.h"
+#include "runtime/call_log.h"
 #include "runtime/export.h"
 
 namespace aclemu {
@@ -42,13 +43,18 @@ aclError Api(const char *name, Function function) noexcept
         if (IsForkedChild()) {
             return FailForked();
         }
+        aclError code = ACL_SUCCESS;
         try {
-            return function();
+            code = function();
         } catch (const std::bad_alloc &) {
-            return Fail(ACL_ERROR_BAD_ALLOC, "host memory is exhausted");
+            code = Fail(ACL_ERROR_BAD_ALLOC, "host memory is exhausted");
         } catch (const std::exception &error) {
-            return Fail(ACL_ERROR_INTERNAL_ERROR, "%s", error.what());
+            code = Fail(ACL_ERROR_INTERNAL_ERROR, "%s", error.what());
         }
+        if (CallsLogged()) {
+            LogCall(name, code);
+        }
+        return code;
     } catch (...) {
         return ACL_ERROR_BAD_ALLOC; // not even the message could be made
     }

@@ -217,7 +217,7 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value
 void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
 {
     const auto level = static_cast<aclemu::LogLevel>(logLevel);
-    if (logLevel < ACL_DEBUG || logLevel > ACL_ERROR || fmt == nullptr || !aclemu::LogEnabled(level)) {
+    if (logLevel < ACL_DEBUG || logLevel > ACL_ERROR || fmt == nullptr || !aclemu::LogEnabled(level, "APP")) {
         return;
     }
     char text[1024];

@@ -1,16 +1,19 @@
 #include "runtime/config.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include "runtime/api.h"
+#include "runtime/error_text.h"
 
 namespace aclemu {
 namespace {
 
-// Checks JSON without keeping anything of it.
+// Checks JSON and keeps the texts that are members of its outermost object.
 class JsonChecker {
 public:
     explicit JsonChecker(const std::string &text) : at_(text.c_str()), end_(at_ + text.size()) {}
@@ -20,6 +23,13 @@ public:
         const bool valid = Value(0);
         Space();
         return valid && at_ == end_;
+    }
+
+    // As written, so without its escapes undone; "" if there is none.
+    std::string Text(const std::string &name) const
+    {
+        const auto found = texts_.find(name);
+        return found != texts_.end() ? found->second : "";
     }
 
 private:
@@ -52,18 +62,22 @@ private:
         return true;
     }
 
-    bool String()
+    bool String(std::string *text = nullptr)
     {
         if (!Take('"')) {
             return false;
         }
+        const char *start = at_;
         while (at_ < end_ && *at_ != '"') {
             if (static_cast<unsigned char>(*at_) < 0x20) {
                 return false;
             }
             at_ += *at_ == '\\' && at_ + 1 < end_ ? 2 : 1;
         }
-        return Take('"');
+        if (text != nullptr) {
+            text->assign(start, std::min(at_, end_));
+        }
+        return at_ < end_ && *at_++ == '"';
     }
 
     bool Digits()
@@ -101,8 +115,17 @@ private:
             return true;
         }
         do {
-            if ((named && !(String() && Take(':'))) || !Value(depth + 1)) {
+            std::string name;
+            if (named && !(String(&name) && Take(':'))) {
                 return false;
+            }
+            Space();
+            const char *start = at_;
+            if (!Value(depth + 1)) {
+                return false;
+            }
+            if (named && depth == 0 && *start == '"') {
+                texts_[name].assign(start + 1, at_ - 1);
             }
         } while (Take(','));
         return Take(close);
@@ -130,6 +153,7 @@ private:
 
     const char *at_;
     const char *end_;
+    std::map<std::string, std::string> texts_;
 };
 
 bool ReadFile(const char *path, std::string *text)
@@ -150,18 +174,19 @@ bool ReadFile(const char *path, std::string *text)
 
 } // namespace
 
-aclError ReadConfig(const char *path)
+aclError ReadConfig(const char *path, std::string *text)
 {
     if (path == nullptr || *path == '\0') {
         return ACL_SUCCESS;
     }
-    std::string text;
-    if (!ReadFile(path, &text)) {
+    if (!ReadFile(path, text)) {
         return Fail(ACL_ERROR_INVALID_FILE, "parameter configPath names \"%s\", which cannot be read", path);
     }
-    if (!JsonChecker(text).IsDocument()) {
+    JsonChecker checker(*text);
+    if (!checker.IsDocument()) {
         return Fail(ACL_ERROR_PARSE_FILE, "parameter configPath names \"%s\", which is not JSON", path);
     }
+    ShareErrors(checker.Text("err_msg_mode") == "1");
     return ACL_SUCCESS;
 }
 

@@ -1,10 +1,14 @@
 #include "runtime/context.h"
 
 #include <atomic>
+#include <stdexcept>
 
 #include "runtime/api.h"
+#include "runtime/check.h"
 #include "runtime/counters.h"
 #include "runtime/environment.h"
+#include "runtime/fault.h"
+#include "runtime/state_callback.h"
 
 namespace aclemu {
 namespace {
@@ -21,10 +25,27 @@ int32_t NextStreamId()
 
 } // namespace
 
+namespace {
+
+std::atomic<bool> &Delayed()
+{
+    static std::atomic<bool> delayed{EnvironmentChoice("ACLEMU_STREAM", {"async", "delayed"}) == 1};
+    return delayed;
+}
+
+} // namespace
+
 bool DelayedStreams()
 {
-    static const bool delayed = EnvironmentChoice("ACLEMU_STREAM", {"async", "delayed"}) == 1;
-    return delayed;
+    return Delayed().load(std::memory_order_relaxed);
+}
+
+void SetDelayedStreams(const std::string &mode)
+{
+    if (mode != "async" && mode != "delayed") {
+        throw std::invalid_argument("the stream mode is \"" + mode + "\"; it must be async or delayed");
+    }
+    Delayed() = mode == "delayed";
 }
 
 Stream::Stream(std::shared_ptr<Context> in, uint32_t withPriority, uint32_t withFlags)
@@ -112,6 +133,9 @@ std::shared_ptr<Stream> NewStream(const std::shared_ptr<Context> &context, uint3
 {
     auto stream = std::make_shared<Stream>(context, priority, flags);
     stream->handle = NewHandle();
+    stream->queue->OnFault([id = stream->id, device = context->device](uint64_t task, aclError code) {
+        TellException(static_cast<uint32_t>(task), static_cast<uint32_t>(id), static_cast<uint32_t>(device), code);
+    });
     Streams().Insert(stream->handle, stream);
     return stream;
 }
@@ -128,10 +152,18 @@ aclError WaitFor(const Stream &stream, uint64_t number, int64_t timeoutMs)
         return Fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "stream %d was not done after %lld ms", stream.id,
                     static_cast<long long>(timeoutMs));
     }
+    const aclError wanted = TakeSynchronizeFault();
+    if (wanted != ACL_SUCCESS) {
+        stream.queue->Fault({wanted, "the fault that aclemuFailSynchronize asked for"});
+    }
     const TaskResult fault = stream.queue->FirstFault();
     if (fault.code != ACL_SUCCESS) {
         return Fail(fault.code, "on stream %d of device %d, %s", stream.id, stream.context->device,
                     fault.message.c_str());
+    }
+    const std::string damage = FindDamage(nullptr);
+    if (!damage.empty()) {
+        return Fail(ACL_ERROR_RT_AICORE_EXCEPTION, "something %s", damage.c_str());
     }
     return ACL_SUCCESS;
 }

@@ -1,9 +1,11 @@
 // Devices, contexts and streams as objects, and which are current in this thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "acl/acl_rt.h"
@@ -29,7 +31,8 @@ struct Stream {
     Stream(std::shared_ptr<Context> in, uint32_t withPriority, uint32_t withFlags);
 
     const std::shared_ptr<Context> context;
-    const uint32_t priority;
+    std::atomic<uint32_t> priority;
+    std::atomic<uint32_t> tag{0}; // the program's own
     const uint32_t flags;
     const int32_t id; // unique in the process
     const std::shared_ptr<TaskQueue> queue;
@@ -37,8 +40,10 @@ struct Stream {
     bool isDefault = false;
 };
 
-// ACLEMU_STREAM is "delayed"; throws std::invalid_argument for a value that is not valid.
+// Whether streams made now run only what something waits for. Throws std::invalid_argument when ACLEMU_STREAM is
+// not valid.
 bool DelayedStreams();
+void SetDelayedStreams(const std::string &mode); // "async" or "delayed"; throws likewise
 
 HandleTable<Context> &Contexts();
 HandleTable<Stream> &Streams();

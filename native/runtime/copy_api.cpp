@@ -1,10 +1,10 @@
 #include <cstring>
 
 #include "acl/acl_rt.h"
-#include "runtime/allocator.h"
 #include "runtime/api.h"
+#include "runtime/check.h"
 #include "runtime/context.h"
-#include "runtime/host_memory.h"
+#include "runtime/place.h"
 #include "runtime/log.h"
 
 using aclemu::Api;
@@ -13,44 +13,6 @@ using aclemu::FailNull;
 
 namespace aclemu {
 namespace {
-
-enum class Place { DEVICE, PINNED_HOST, HOST };
-
-const char *NameOf(Place place)
-{
-    return place == Place::DEVICE ? "device" : "host";
-}
-
-// Says where `bytes` from `address` lie. Fails if they are not all in one live allocation; what host memory
-// the program has from elsewhere is not known and not checked.
-aclError Locate(const char *parameter, const void *address, size_t bytes, Place *place)
-{
-    Allocation device;
-    const void *base = nullptr;
-    size_t size = 0;
-    if (FindAllocation(address, &device)) {
-        *place = Place::DEVICE;
-        base = device.base;
-        size = device.size;
-    } else if (InDeviceRange(address)) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "%s %p is device memory that is not allocated; it may have been freed", parameter,
-                    address);
-    } else if (FindHost(address, &base, &size)) {
-        *place = Place::PINNED_HOST;
-    } else {
-        *place = Place::HOST;
-        return ACL_SUCCESS;
-    }
-    const size_t left =
-        size - static_cast<size_t>(static_cast<const char *>(address) - static_cast<const char *>(base));
-    if (bytes > left) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "%zu bytes at %s %p go beyond its allocation of %zu bytes, of which %zu follow", bytes,
-                    parameter, address, size, left);
-    }
-    return ACL_SUCCESS;
-}
 
 struct Copy {
     void *dst;
@@ -120,7 +82,7 @@ aclError CheckPlaces(const Copy &copy, aclrtMemcpyKind kind, bool async, bool *p
                     "parameter kind is %d, but dst %p is %s memory and src %p is %s memory", kind, copy.dst,
                     NameOf(dst), copy.src, NameOf(src));
     }
-    if (LogEnabled(LogLevel::WARNING)) {
+    if (LogEnabled(LogLevel::WARNING, "RUNTIME")) {
         WriteLog(LogLevel::WARNING, "RUNTIME",
                  "memcpy kind " + std::to_string(kind) + " contradicts the addresses: " + NameOf(src) +
                      " to " + NameOf(dst) + " is copied");
@@ -134,7 +96,13 @@ aclError RunNow(const Copy &copy, aclrtMemcpyKind kind)
         return ACL_ERROR_RT_CONTEXT_NULL;
     }
     bool pageable = false;
-    const aclError status = CheckPlaces(copy, kind, false, &pageable);
+    aclError status = CheckPlaces(copy, kind, false, &pageable);
+    if (status == ACL_SUCCESS) {
+        status = CheckUnused("dst", copy.dst, copy.DstSpan(), true);
+    }
+    if (status == ACL_SUCCESS) {
+        status = CheckUnused("src", copy.src, copy.SrcSpan(), false);
+    }
     if (status == ACL_SUCCESS) {
         copy.Run();
     }
@@ -160,7 +128,8 @@ aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
                          copy.Run();
                          return TaskResult();
                      },
-                     false},
+                     false, false,
+                     {{"dst", copy.dst, copy.DstSpan(), true}, {"src", copy.src, copy.SrcSpan(), false}}},
                     &number);
     // Memory that is not page-locked may go away when the call returns, so the copy keeps its place in the
     // stream but is waited for.
@@ -168,15 +137,6 @@ aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
         stream->queue->Wait(number, -1);
     }
     return status;
-}
-
-aclError CheckCount(const char *limitName, size_t limit, size_t count)
-{
-    if (count > limit) {
-        return Fail(ACL_ERROR_RT_PARAM_INVALID, "parameter count is %zu; it must not exceed %s, which is %zu",
-                    count, limitName, limit);
-    }
-    return ACL_SUCCESS;
 }
 
 aclError CheckCopy(const void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
@@ -213,23 +173,6 @@ aclError CheckCopy2d(const Copy &copy, aclrtMemcpyKind kind, bool deviceToDevice
             kind, deviceToDevice ? ", device to device" : "");
     }
     return ACL_SUCCESS;
-}
-
-aclError CheckSet(const void *devPtr, size_t maxCount, size_t count)
-{
-    if (devPtr == nullptr) {
-        return FailNull("devPtr");
-    }
-    aclError status = CheckCount("maxCount", maxCount, count);
-    Place place = Place::HOST;
-    if (status == ACL_SUCCESS) {
-        status = Locate("devPtr", devPtr, count, &place);
-    }
-    if (status == ACL_SUCCESS && place == Place::HOST) {
-        status = Fail(ACL_ERROR_RT_PARAM_INVALID,
-                      "devPtr %p was not allocated by aclrtMalloc or aclrtMallocHost", devPtr);
-    }
-    return status;
 }
 
 } // namespace
@@ -284,36 +227,9 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
     });
 }
 
-aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
+aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream)
 {
-    return Api("aclrtMemset", [=]() -> aclError {
-        if (count == 0) {
-            return ACL_SUCCESS;
-        }
-        if (aclemu::RequireContext() == nullptr) {
-            return ACL_ERROR_RT_CONTEXT_NULL;
-        }
-        const aclError status = aclemu::CheckSet(devPtr, maxCount, count);
-        if (status == ACL_SUCCESS) {
-            std::memset(devPtr, value, count);
-        }
-        return status;
-    });
-}
-
-aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
-{
-    return Api("aclrtMemsetAsync", [=]() -> aclError {
-        if (count == 0) {
-            return ACL_SUCCESS;
-        }
-        const aclError status = aclemu::CheckSet(devPtr, maxCount, count);
-        if (status != ACL_SUCCESS) {
-            return status;
-        }
-        return aclemu::Enqueue(stream, "memset", [=] {
-            std::memset(devPtr, value, count);
-            return aclemu::TaskResult();
-        });
-    });
+    // The condition is whether host memory is pinned; a plain asynchronous copy looks at that already.
+    return aclrtMemcpyAsync(dst, destMax, src, count, kind, stream);
 }

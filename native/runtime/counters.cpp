@@ -1,15 +1,17 @@
 #include "runtime/counters.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <vector>
 
-#include "aclemu.h"
+#include "runtime/allocator.h"
 
 namespace aclemu {
 namespace {
 
-constexpr const char *kNames[] = {"tensor", "scalar",  "array", "list",          "executor",
-                                  "stream", "context", "event", "device_memory", "host_memory"};
+constexpr const char *kNames[] = {"tensor",  "scalar", "array",  "list",          "executor",   "stream",
+                                  "context", "event",  "notify", "device_memory", "host_memory"};
 constexpr size_t kKinds = sizeof(kNames) / sizeof(kNames[0]);
 
 std::atomic<int64_t> g_alive[kKinds];
@@ -21,14 +23,38 @@ void CountObject(Kind kind, int64_t change)
     g_alive[static_cast<size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
 }
 
-} // namespace aclemu
-
-int64_t aclemuLiveObjects(const char *kind)
+int64_t LiveObjects(const char *kind)
 {
-    for (size_t i = 0; kind != nullptr && i < aclemu::kKinds; ++i) {
-        if (std::strcmp(kind, aclemu::kNames[i]) == 0) {
-            return aclemu::g_alive[i].load(std::memory_order_relaxed);
+    for (size_t i = 0; i < kKinds; ++i) {
+        if (std::strcmp(kind, kNames[i]) == 0) {
+            return g_alive[i].load(std::memory_order_relaxed);
         }
     }
     return -1;
 }
+
+std::string LeakReport()
+{
+    constexpr size_t most = 20; // allocations listed one by one
+    std::string text;
+    for (size_t i = 0; i < kKinds; ++i) {
+        const int64_t alive = g_alive[i].load(std::memory_order_relaxed);
+        if (alive != 0) {
+            text += std::string(kNames[i]) + ": " + std::to_string(alive) + " alive\n";
+        }
+    }
+    const std::vector<Allocation> allocations = LiveAllocations();
+    for (size_t i = 0; i < allocations.size(); ++i) {
+        if (i == most) {
+            text += "  and " + std::to_string(allocations.size() - most) + " more\n";
+            break;
+        }
+        char line[128];
+        std::snprintf(line, sizeof(line), "  %zu bytes of device %d at %p\n", allocations[i].size,
+                      allocations[i].device, allocations[i].base);
+        text += line;
+    }
+    return text;
+}
+
+} // namespace aclemu

@@ -11,9 +11,12 @@
 #include "acl/acl_rt.h"
 #include "runtime/allocator.h"
 #include "runtime/api.h"
+#include "runtime/check.h"
 #include "runtime/context.h"
 #include "runtime/environment.h"
+#include "runtime/fault.h"
 #include "runtime/platform.h"
+#include "runtime/state_callback.h"
 
 namespace aclemu {
 namespace {
@@ -43,14 +46,14 @@ void ReleaseIfUnused(int32_t id, const Device &device)
 }
 
 // ids of ASCEND_RT_VISIBLE_DEVICES that exist; the list ends at the first that does not, or repeats.
-uint32_t CountVisible(int64_t existing)
+std::vector<int32_t> ReadVisible(int64_t existing)
 {
+    std::vector<int32_t> ids;
     const char *list = std::getenv("ASCEND_RT_VISIBLE_DEVICES");
-    if (list == nullptr) {
-        return static_cast<uint32_t>(existing);
+    for (int32_t id = 0; list == nullptr && id < existing; ++id) {
+        ids.push_back(id);
     }
-    std::vector<long> ids;
-    while (true) {
+    while (list != nullptr) {
         char *end = nullptr;
         const long id = std::strtol(list, &end, 10);
         const bool valid = end != list && (*end == '\0' || *end == ',') && id >= 0 && id < existing &&
@@ -58,21 +61,33 @@ uint32_t CountVisible(int64_t existing)
         if (!valid) {
             break;
         }
-        ids.push_back(id);
+        ids.push_back(static_cast<int32_t>(id));
         if (*end == '\0') {
             break;
         }
         list = end + 1;
     }
-    return static_cast<uint32_t>(ids.size());
+    return ids;
 }
 
 } // namespace
 
+const std::vector<int32_t> &VisibleIds()
+{
+    static const std::vector<int32_t> ids = ReadVisible(EnvironmentInteger("ACLEMU_DEVICES", 1, 1, kMaxDevices));
+    return ids;
+}
+
 uint32_t VisibleDevices()
 {
-    static const uint32_t count = CountVisible(EnvironmentInteger("ACLEMU_DEVICES", 1, 1, kMaxDevices));
-    return count;
+    return static_cast<uint32_t>(VisibleIds().size());
+}
+
+bool HasPrimaryContext(int32_t id)
+{
+    Device &device = DeviceAt(id);
+    const std::lock_guard<std::mutex> lock(device.mutex);
+    return device.primary != nullptr;
 }
 
 uint64_t DeviceMemorySize()
@@ -90,6 +105,8 @@ aclError CheckDevice(int64_t deviceId)
         CurrentPlatform();
         WorkerThreads();
         DelayedStreams();
+        Checks();
+        ReadFaults();
     } catch (const std::invalid_argument &error) {
         return Fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", error.what());
     }
@@ -142,10 +159,6 @@ namespace {
 
 aclError SetDevice(int32_t id)
 {
-    const aclError status = CheckDevice(id);
-    if (status != ACL_SUCCESS) {
-        return status;
-    }
     MarkUsed();
     Device &device = DeviceAt(id);
     const std::lock_guard<std::mutex> lock(device.mutex);
@@ -161,10 +174,6 @@ aclError SetDevice(int32_t id)
 
 aclError ResetDevice(int32_t id, bool force)
 {
-    const aclError status = CheckDevice(id);
-    if (status != ACL_SUCCESS) {
-        return status;
-    }
     Device &device = DeviceAt(id);
     const std::lock_guard<std::mutex> lock(device.mutex);
     if (device.references == 0) {
@@ -180,6 +189,33 @@ aclError ResetDevice(int32_t id, bool force)
     return ACL_SUCCESS;
 }
 
+// Does `change` between the two calls that tell what happens to the device.
+template <typename Function>
+aclError Tell(int32_t id, aclrtDeviceState before, aclrtDeviceState after, Function change)
+{
+    aclError status = CheckDevice(id);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    TellDeviceState(id, before);
+    status = change();
+    if (status == ACL_SUCCESS) {
+        TellDeviceState(id, after);
+    }
+    return status;
+}
+
+aclError Set(int32_t id)
+{
+    return Tell(id, ACL_RT_DEVICE_STATE_SET_PRE, ACL_RT_DEVICE_STATE_SET_POST, [id] { return SetDevice(id); });
+}
+
+aclError Reset(int32_t id, bool force)
+{
+    return Tell(id, ACL_RT_DEVICE_STATE_RESET_PRE, ACL_RT_DEVICE_STATE_RESET_POST,
+                [=] { return ResetDevice(id, force); });
+}
+
 } // namespace
 } // namespace aclemu
 
@@ -188,17 +224,17 @@ using aclemu::FailNull;
 
 aclError aclrtSetDevice(int32_t deviceId)
 {
-    return Api("aclrtSetDevice", [=] { return aclemu::SetDevice(deviceId); });
+    return Api("aclrtSetDevice", [=] { return aclemu::Set(deviceId); });
 }
 
 aclError aclrtResetDevice(int32_t deviceId)
 {
-    return Api("aclrtResetDevice", [=] { return aclemu::ResetDevice(deviceId, false); });
+    return Api("aclrtResetDevice", [=] { return aclemu::Reset(deviceId, false); });
 }
 
 aclError aclrtResetDeviceForce(int32_t deviceId)
 {
-    return Api("aclrtResetDeviceForce", [=] { return aclemu::ResetDevice(deviceId, true); });
+    return Api("aclrtResetDeviceForce", [=] { return aclemu::Reset(deviceId, true); });
 }
 
 aclError aclrtGetDevice(int32_t *deviceId)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "acl/acl_base_rt.h"
 
@@ -12,6 +13,8 @@ namespace aclemu {
 aclError CheckDevice(int64_t deviceId);
 
 uint32_t VisibleDevices(); // number; throws std::invalid_argument for a setting that is not valid
+const std::vector<int32_t> &VisibleIds(); // their numbers on the machine; throws likewise
+bool HasPrimaryContext(int32_t device); // aclrtSetDevice is in force
 uint64_t DeviceMemorySize(); // bytes, of each device; throws likewise
 
 // A context that the program makes keeps its device in use, as aclrtSetDevice does.

@@ -1,10 +1,14 @@
 #include "runtime/error.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "acl/acl_rt.h"
+#include "runtime/api.h"
 #include "runtime/clock.h"
 #include "runtime/environment.h"
 #include "runtime/error_text.h"
@@ -20,6 +24,19 @@ struct Pending {
     std::vector<Message> messages;
     std::string read; // what the last aclGetRecentErrMsg of this thread returned
 };
+
+// Messages of the whole process, when err_msg_mode asks for them.
+struct Shared {
+    std::atomic<bool> on{false};
+    std::mutex mutex;
+    std::vector<Message> messages;
+};
+
+Shared &SharedMessages()
+{
+    static auto *shared = new Shared();
+    return *shared;
+}
 
 bool IsInternal(const Message &message)
 {
@@ -82,17 +99,37 @@ std::string LayOut(const std::vector<Message> &messages, bool older)
     return text;
 }
 
+namespace {
+
+void Add(Message message, std::vector<Message> *messages)
+{
+    const bool known = std::any_of(messages->begin(), messages->end(), [&message](const Message &other) {
+        return other.code == message.code && other.text == message.text;
+    });
+    if (!known && messages->size() < kMaxMessages) {
+        message.time = LocalTime();
+        messages->push_back(std::move(message));
+    }
+}
+
+} // namespace
+
 void ReportMessage(Message message)
 {
     Truncate(&message.text);
-    std::vector<Message> &messages = ThreadValue<Pending>().messages;
-    const bool known = std::any_of(messages.begin(), messages.end(), [&message](const Message &other) {
-        return other.code == message.code && other.text == message.text;
-    });
-    if (!known && messages.size() < kMaxMessages) {
-        message.time = LocalTime();
-        messages.push_back(std::move(message));
+    Shared &shared = SharedMessages();
+    if (shared.on && !IsForkedChild()) {
+        message.text += "[THREAD:" + std::to_string(syscall(SYS_gettid)) + "]";
+        const std::lock_guard<std::mutex> lock(shared.mutex);
+        Add(std::move(message), &shared.messages);
+    } else {
+        Add(std::move(message), &ThreadValue<Pending>().messages);
     }
+}
+
+void ShareErrors(bool share)
+{
+    SharedMessages().on = share;
 }
 
 void ReportError(const char *code, const char *title, const std::string &message)
@@ -106,10 +143,17 @@ const char *aclGetRecentErrMsg()
 {
     static const bool older = aclemu::EnvironmentText("ACLEMU_ERROR_FORM") == "older";
     aclemu::Pending &pending = aclemu::ThreadValue<aclemu::Pending>();
-    if (pending.messages.empty()) {
+    aclemu::Shared &shared = aclemu::SharedMessages();
+    std::vector<aclemu::Message> messages = std::move(pending.messages);
+    pending.messages.clear();
+    if (shared.on && !aclemu::IsForkedChild()) {
+        const std::lock_guard<std::mutex> lock(shared.mutex);
+        messages.insert(messages.end(), shared.messages.begin(), shared.messages.end());
+        shared.messages.clear();
+    }
+    if (messages.empty()) {
         return nullptr;
     }
-    pending.read = aclemu::LayOut(pending.messages, older);
-    pending.messages.clear();
+    pending.read = aclemu::LayOut(messages, older);
     return pending.read.c_str();
 }

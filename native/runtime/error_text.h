@@ -18,6 +18,9 @@ struct Message {
 // As ReportError, with the lines that say why it may have happened and what to do.
 void ReportMessage(Message message);
 
+// Whether messages are of the process, not of the thread they were made in; then each names its thread.
+void ShareErrors(bool share);
+
 // The whole text for `messages` (not empty), in the layout of release 9 or, if `older`, of 8 and before.
 std::string LayOut(const std::vector<Message> &messages, bool older);
 

@@ -3,6 +3,7 @@
 #include "runtime/context.h"
 #include "runtime/counters.h"
 #include "runtime/event.h"
+#include "runtime/timeouts.h"
 
 using aclemu::Api;
 using aclemu::Fail;
@@ -77,6 +78,16 @@ aclError CheckTimeout(int32_t timeout)
     return ACL_SUCCESS;
 }
 
+// The only flag there is marks events that captured graphs share.
+aclError CheckFlag(uint32_t flag, uint32_t external)
+{
+    if (flag == 0) {
+        return ACL_SUCCESS;
+    }
+    return Fail(flag == external ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT : ACL_ERROR_RT_PARAM_INVALID,
+                "parameter flag is %u; it must be 0, as the emulator captures no graphs", flag);
+}
+
 aclError ReadTime(const char *parameter, aclrtEvent handle, uint64_t *nanoseconds)
 {
     aclError status = ACL_SUCCESS;
@@ -148,7 +159,33 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     return Api("aclrtStreamWaitEvent", [=] {
         return aclemu::WithStream(event, stream,
-                                  [](auto &found, const auto &queue) { return found.MakeWait(queue, -1); });
+                                  [](auto &found, const auto &queue) {
+                                      return found.MakeWait(queue, aclemu::WaitTimeout());
+                                  });
+    });
+}
+
+aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag)
+{
+    return Api("aclrtRecordEventWithFlag", [=]() -> aclError {
+        const aclError status = aclemu::CheckFlag(flag, ACL_EVENT_RECORD_EXTERNAL);
+        return status != ACL_SUCCESS
+                   ? status
+                   : aclemu::WithStream(event, stream,
+                                        [](auto &found, const auto &queue) { return found.Record(queue); });
+    });
+}
+
+aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag)
+{
+    return Api("aclrtStreamWaitEventWithFlag", [=]() -> aclError {
+        const aclError status = aclemu::CheckFlag(flag, ACL_EVENT_WAIT_EXTERNAL);
+        if (status != ACL_SUCCESS) {
+            return status;
+        }
+        return aclemu::WithStream(event, stream, [timeout](auto &found, const auto &queue) {
+            return found.MakeWait(queue, timeout == 0 ? aclemu::WaitTimeout() : timeout);
+        });
     });
 }
 

@@ -1,8 +1,10 @@
 #include "acl/acl_rt.h"
 #include "runtime/allocator.h"
 #include "runtime/api.h"
+#include "runtime/check.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
+#include "runtime/fault.h"
 #include "runtime/host_memory.h"
 
 using aclemu::Api;
@@ -37,6 +39,11 @@ aclError Malloc(void **devPtr, size_t size, bool padded)
     if (context == nullptr) {
         return ACL_ERROR_RT_CONTEXT_NULL;
     }
+    if (TakeAllocationFault()) {
+        return Fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    "%zu bytes on device %d are refused because aclemuFailAllocation asked for it", size,
+                    context->device);
+    }
     const uint64_t capacity = DeviceMemorySize();
     const uint64_t charged = Charged(size, padded);
     void *address = AllocateOn(context->device, size, charged, capacity);
@@ -55,11 +62,20 @@ aclError Free(void *devPtr)
     if (devPtr == nullptr) {
         return FailNull("devPtr");
     }
-    if (FreeDeviceMemory(devPtr)) {
-        return ACL_SUCCESS;
-    }
     Allocation holder;
-    if (FindAllocation(devPtr, &holder)) {
+    const bool found = FindDeviceAllocation(devPtr, &holder);
+    if (found && holder.base == devPtr) {
+        const aclError status = CheckUnused("devPtr", devPtr, holder.size, true);
+        if (status != ACL_SUCCESS) {
+            return status;
+        }
+        const std::string damage = FindDamage(nullptr);
+        if (FreeDeviceMemory(devPtr)) {
+            return damage.empty() ? ACL_SUCCESS
+                                  : Fail(ACL_ERROR_RT_MEMORY_FREE, "something %s", damage.c_str());
+        }
+    }
+    if (found && holder.base != devPtr) {
         return Fail(ACL_ERROR_RT_PARAM_INVALID, "devPtr %p lies inside the allocation that starts at %p",
                     devPtr, holder.base);
     }
@@ -101,6 +117,11 @@ aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy pol
     });
 }
 
+aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+{
+    return aclrtMallocWithCfg(devPtr, size, policy, cfg); // the emulated scheduler sees all memory
+}
+
 aclError aclrtFree(void *devPtr)
 {
     return Api("aclrtFree", [=] { return aclemu::Free(devPtr); });
@@ -110,48 +131,13 @@ aclError aclrtFreeWithDevSync(void *devPtr)
 {
     return Api("aclrtFreeWithDevSync", [=]() -> aclError {
         aclemu::Allocation found;
-        if (devPtr != nullptr && aclemu::FindAllocation(devPtr, &found)) {
+        if (devPtr != nullptr && aclemu::FindDeviceAllocation(devPtr, &found)) {
             const aclError status = aclemu::SynchronizeDevice(found.device, -1);
             if (status != ACL_SUCCESS) {
                 return status;
             }
         }
         return aclemu::Free(devPtr);
-    });
-}
-
-aclError aclrtMallocHost(void **hostPtr, size_t size)
-{
-    return Api("aclrtMallocHost", [=]() -> aclError {
-        if (hostPtr == nullptr) {
-            return FailNull("hostPtr");
-        }
-        if (size == 0) {
-            return Fail(ACL_ERROR_INVALID_PARAM, "parameter size is 0; it must be greater than 0");
-        }
-        if (aclemu::RequireContext() == nullptr) {
-            return ACL_ERROR_RT_CONTEXT_NULL;
-        }
-        void *address = aclemu::AllocateHost(size);
-        if (address == nullptr) {
-            return Fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the host has no room for %zu bytes", size);
-        }
-        *hostPtr = address;
-        return ACL_SUCCESS;
-    });
-}
-
-aclError aclrtFreeHost(void *hostPtr)
-{
-    return Api("aclrtFreeHost", [=]() -> aclError {
-        if (hostPtr == nullptr) {
-            return FailNull("hostPtr");
-        }
-        if (!aclemu::FreeHost(hostPtr)) {
-            return Fail(ACL_ERROR_RT_PARAM_INVALID,
-                        "hostPtr %p was not allocated by aclrtMallocHost, or is freed already", hostPtr);
-        }
-        return ACL_SUCCESS;
     });
 }
 
@@ -194,7 +180,7 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
         aclemu::Allocation device;
         const void *base = nullptr;
         size_t size = 0;
-        if (aclemu::FindAllocation(ptr, &device)) {
+        if (aclemu::FindDeviceAllocation(ptr, &device)) {
             found.location = {static_cast<uint32_t>(device.device), ACL_MEM_LOCATION_TYPE_DEVICE};
         } else {
             const bool host = aclemu::FindHost(ptr, &base, &size);
@@ -213,7 +199,7 @@ aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize)
             return FailNull("ptr");
         }
         aclemu::Allocation found;
-        if (!aclemu::FindAllocation(ptr, &found)) {
+        if (!aclemu::FindDeviceAllocation(ptr, &found)) {
             return Fail(ACL_ERROR_RT_PARAM_INVALID, "ptr %p is not live device memory", ptr);
         }
         if (pbase != nullptr) {

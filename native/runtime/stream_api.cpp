@@ -4,6 +4,7 @@
 #include "runtime/api.h"
 #include "runtime/context.h"
 #include "runtime/counters.h"
+#include "runtime/state_callback.h"
 #include "runtime/stream.h"
 
 using aclemu::Api;
@@ -12,14 +13,14 @@ using aclemu::FailNull;
 
 namespace aclemu {
 
-aclError Enqueue(aclrtStream handle, std::string name, std::function<TaskResult()> task)
+aclError Enqueue(aclrtStream handle, std::string name, std::function<TaskResult()> task, Uses uses)
 {
     if (IsForkedChild()) {
         return FailForked();
     }
     aclError status = ACL_SUCCESS;
     const auto stream = RequireStream(handle, &status);
-    return stream == nullptr ? status : PushTo(*stream, {std::move(name), std::move(task), false}, nullptr);
+    return stream == nullptr ? status : PushTo(*stream, {std::move(name), std::move(task), false, true, std::move(uses)}, nullptr);
 }
 
 aclError PushTo(const Stream &stream, TaskQueue::Task task, uint64_t *number)
@@ -52,6 +53,7 @@ aclError CreateStream(aclrtStream *stream, uint32_t priority, uint32_t flags)
     }
     *stream = NewStream(context, priority, flags)->handle;
     CountObject(Kind::STREAM, 1);
+    TellStreamState(*stream, ACL_RT_STREAM_STATE_CREATE_POST);
     return ACL_SUCCESS;
 }
 
@@ -68,6 +70,7 @@ aclError DestroyStream(aclrtStream handle, bool drop)
     if (stream->isDefault) {
         return Fail(ACL_ERROR_RT_PARAM_INVALID, "stream %p is the default stream of its context", handle);
     }
+    TellStreamState(handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
     if (Streams().Remove(handle) == nullptr) { // another thread was faster
         return Fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %p is not alive", handle);
     }
@@ -147,80 +150,5 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
         }
         *status = found->queue->Idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
         return ACL_SUCCESS;
-    });
-}
-
-aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
-{
-    return Api("aclrtStreamGetId", [=]() -> aclError {
-        if (streamId == nullptr) {
-            return FailNull("streamId");
-        }
-        aclError code = ACL_SUCCESS;
-        const auto found = aclemu::RequireStream(stream, &code);
-        if (found != nullptr) {
-            *streamId = found->id;
-        }
-        return code;
-    });
-}
-
-aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
-{
-    return Api("aclrtStreamGetPriority", [=]() -> aclError {
-        if (priority == nullptr) {
-            return FailNull("priority");
-        }
-        aclError code = ACL_SUCCESS;
-        const auto found = aclemu::RequireStream(stream, &code);
-        if (found != nullptr) {
-            *priority = found->priority;
-        }
-        return code;
-    });
-}
-
-aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
-{
-    return Api("aclrtStreamGetFlags", [=]() -> aclError {
-        if (flags == nullptr) {
-            return FailNull("flags");
-        }
-        aclError code = ACL_SUCCESS;
-        const auto found = aclemu::RequireStream(stream, &code);
-        if (found != nullptr) {
-            *flags = found->flags;
-        }
-        return code;
-    });
-}
-
-aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
-{
-    return Api("aclrtSetStreamFailureMode", [=]() -> aclError {
-        if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
-            return Fail(ACL_ERROR_RT_PARAM_INVALID,
-                        "parameter mode is %llu; it must be ACL_CONTINUE_ON_FAILURE or ACL_STOP_ON_FAILURE",
-                        static_cast<unsigned long long>(mode));
-        }
-        aclError code = ACL_SUCCESS;
-        const auto found = aclemu::RequireStream(stream, &code);
-        if (found != nullptr) {
-            found->queue->StopOnFault(mode == ACL_STOP_ON_FAILURE);
-        }
-        return code;
-    });
-}
-
-aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
-{
-    return Api("aclrtLaunchHostFunc", [=]() -> aclError {
-        if (fn == nullptr) {
-            return FailNull("fn");
-        }
-        return aclemu::Enqueue(stream, "host function", [fn, args] {
-            fn(args);
-            return aclemu::TaskResult();
-        });
     });
 }

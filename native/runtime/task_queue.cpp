@@ -3,9 +3,13 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <thread>
+
+#include "runtime/check.h"
+#include "runtime/timeouts.h"
 
 namespace aclemu {
 namespace {
@@ -96,10 +100,61 @@ TaskResult TaskQueue::FirstFault()
     return fault_;
 }
 
+void TaskQueue::Fault(TaskResult fault)
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (fault_.code == ACL_SUCCESS) {
+        fault_ = std::move(fault);
+    }
+}
+
+void TaskQueue::Clear()
+{
+    uint64_t last = 0;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        last = cleared_ = pushed_;
+    }
+    Wait(last, -1);
+}
+
+bool TaskQueue::InUse(const void *address, size_t size, bool written, std::string *task, std::string *name)
+{
+    const auto first = reinterpret_cast<uintptr_t>(address);
+    const auto overlaps = [&](const Task &candidate) {
+        for (const Use &use : candidate.uses) {
+            const auto at = reinterpret_cast<uintptr_t>(use.address);
+            if ((written || use.written) && at < first + size && first < at + use.size) {
+                *task = candidate.name;
+                *name = use.name;
+                return true;
+            }
+        }
+        return false;
+    };
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (current_ != nullptr && overlaps(*current_)) {
+        return true;
+    }
+    return std::any_of(tasks_.begin(), tasks_.end(), overlaps);
+}
+
+bool TaskQueue::StopsOnFault()
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stopOnFault_;
+}
+
 void TaskQueue::StopOnFault(bool stop)
 {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopOnFault_ = stop;
+}
+
+bool TaskQueue::Dropped() const
+{
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return drop_ || started_ <= cleared_;
 }
 
 void TaskQueue::Close(bool drop)
@@ -146,11 +201,20 @@ void TaskQueue::Work()
         Task task = std::move(tasks_.front());
         tasks_.pop_front();
         ++started_;
-        const bool skip = (drop_ || (stopOnFault_ && fault_.code != ACL_SUCCESS)) && !task.always;
+        const bool skip =
+            (drop_ || started_ <= cleared_ || (stopOnFault_ && fault_.code != ACL_SUCCESS)) && !task.always;
+        current_ = &task;
         lock.unlock();
         TaskResult result;
         if (!skip) {
             result = Run(task);
+        }
+        lock.lock();
+        current_ = nullptr;
+        const uint64_t number = started_;
+        lock.unlock();
+        if (result.code != ACL_SUCCESS && onFault_) {
+            onFault_(number, result.code);
         }
         task = Task(); // what it holds is released before anyone who waits goes on
         lock.lock();
@@ -164,11 +228,33 @@ void TaskQueue::Work()
     }
 }
 
-TaskResult TaskQueue::Run(const Task &task) const
+namespace {
+
+TaskResult CheckDone(const TaskQueue::Task &task, std::chrono::nanoseconds elapsed)
+{
+    const std::string damage = FindDamage(&task.uses);
+    if (!damage.empty()) {
+        return {ACL_ERROR_RT_AICORE_EXCEPTION, damage};
+    }
+    const uint64_t limit = OperatorTimeout();
+    if (task.isOperator && limit != 0 && elapsed > std::chrono::milliseconds(limit)) {
+        return {ACL_ERROR_RT_AICORE_TIMEOUT, "ran longer than the " + std::to_string(limit) +
+                                                 " ms of aclrtSetOpExecuteTimeOut"};
+    }
+    return {};
+}
+
+} // namespace
+
+TaskResult TaskQueue::Run(const Task &task)
 {
     TaskResult result;
     try {
+        const auto start = std::chrono::steady_clock::now();
         result = task.run();
+        if (result.code == ACL_SUCCESS && !task.always) {
+            result = CheckDone(task, std::chrono::steady_clock::now() - start);
+        }
     } catch (const std::exception &error) {
         result = {ACL_ERROR_RT_INTERNAL_ERROR, error.what()};
     } catch (...) {

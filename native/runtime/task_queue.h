@@ -18,10 +18,15 @@ public:
     // `delayed`: tasks run only once something waits for them.
     explicit TaskQueue(bool delayed) : limit_(delayed ? 0 : UINT64_MAX) {}
 
+    // Called on the worker for each task that faults, with its number.
+    void OnFault(std::function<void(uint64_t, aclError)> tell) { onFault_ = std::move(tell); }
+
     struct Task {
         std::string name;
         std::function<TaskResult()> run;
         bool always = false; // runs even when the tasks around it are dropped, because others wait for it
+        bool isOperator = false; // counts for aclrtSetOpExecuteTimeOut
+        Uses uses = {};
     };
 
     // Appends and returns the task's number, counted from 1; 0 if the queue is closed. Throws
@@ -36,7 +41,16 @@ public:
     bool Wait(uint64_t number, int64_t timeoutMs);
 
     TaskResult FirstFault(); // of the tasks done so far
+    void Fault(TaskResult fault); // as if a task had had it
+    void Clear(); // leaves out what has not started, apart from what others wait for; waits for what has
+
+    // True if a task that is not finished uses these bytes and either side writes; says which and as what.
+    bool InUse(const void *address, size_t size, bool written, std::string *task, std::string *name);
+
     void StopOnFault(bool stop); // later tasks are dropped after a fault
+    bool StopsOnFault();
+
+    bool Dropped() const; // for tasks that wait: what is queued is to be left out
 
     // No more tasks. The worker ends when the queue is empty; with `drop` what has not started is left out.
     void Close(bool drop);
@@ -44,10 +58,10 @@ public:
 private:
     void Start();
     void Work();
-    TaskResult Run(const Task &task) const;
+    static TaskResult Run(const Task &task);
     bool Ready() const { return !tasks_.empty() && started_ < limit_; }
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable work_;
     std::condition_variable done_;
     std::deque<Task> tasks_;
@@ -60,8 +74,11 @@ private:
     unsigned waiting_ = 0; // threads in Wait or Push
     bool closed_ = false;
     bool drop_ = false;
+    uint64_t cleared_ = 0; // tasks up to this number are left out
+    const Task *current_ = nullptr;
     bool stopOnFault_ = false;
     TaskResult fault_;
+    std::function<void(uint64_t, aclError)> onFault_; // set before the first task
 };
 
 } // namespace aclemu

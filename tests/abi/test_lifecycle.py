@@ -55,6 +55,14 @@ def test_interrupt_while_waiting(compiled: Callable[..., pathlib.Path]) -> None:
         assert time.monotonic() - start < 5
 
 
+def test_killed_while_waiting(compiled: Callable[..., pathlib.Path]) -> None:
+    with subprocess.Popen([str(compiled("lifecycle.cpp")), "wait"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"waiting\n"
+        process.kill()
+        assert process.wait(timeout=10) == -signal.SIGKILL
+
+
 def test_fork(run: Run) -> None:
     run("fork.cpp")
 

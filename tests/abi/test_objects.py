@@ -24,6 +24,10 @@ def test_objects_and_executors(run: Run) -> None:
     run("objects.cpp")
 
 
+def test_small_floats(run: Run) -> None:
+    run("small_floats.cpp")
+
+
 def test_contiguous(run: Run) -> None:
     run("contiguous.cpp")
 

@@ -23,6 +23,18 @@ PROGRAMS = [
     ("streams.cpp", ["events"], {}),
     ("streams.cpp", ["delayed"], {"ACLEMU_STREAM": "delayed"}),
     ("threads.cpp", ["500"], {"ACLEMU_DEVICES": "2"}),
+    *(
+        ("options.cpp", [scenario], {})
+        for scenario in ("attributes", "abort", "callbacks", "notifies", "states")
+    ),
+    *(("options.cpp", [scenario], {}) for scenario in ("limits", "batches", "host")),
+    ("options.cpp", ["delayed"], {"ACLEMU_STREAM": "delayed"}),
+    ("options.cpp", ["queries"], {"ACLEMU_DEVICES": "3", "ASCEND_RT_VISIBLE_DEVICES": "2,1"}),
+    ("debug.cpp", ["memory"], {"ACLEMU_CHECK": "memory"}),
+    ("debug.cpp", ["sync"], {"ACLEMU_CHECK": "sync"}),
+    *(("debug.cpp", [scenario], {}) for scenario in ("faults", "leaks", "mode", "exceptions")),
+    ("threads.cpp", ["200"], {"ACLEMU_DEVICES": "2", "ACLEMU_CHECK": "memory,sync"}),
+    ("small_floats.cpp", [], {}),
     ("objects.cpp", [], {}),
     ("contiguous.cpp", [], {}),
 ]

@@ -4,6 +4,7 @@ Nothing of the binding takes part, so what is checked here is what a C program s
 """
 
 import copy
+import ctypes
 import itertools
 import re
 from dataclasses import dataclass
@@ -379,3 +380,20 @@ def test_stream_of_another_context(abi):
         assert abi.phase2(answer, abi.stream) == RUNTIME
         assert "107003" in abi.message()
     assert abi.phase2(Call().phase1(abi)) == 0
+
+
+def test_what_is_no_live_tensor_is_refused(abi):
+    """A destroyed tensor, and an object of another kind, in the place of x."""
+    call = Call()
+    answer = call.phase1(abi)
+    assert answer.status == 0
+    handles = list(answer.tensors)
+    assert abi.phase2(answer) == 0  # destroys the tensors
+    size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+    attrs = [call.attrs[name] for name in abi.ATTRS]
+    for stranger in (handles[0], abi.stream):
+        status = abi.plan(
+            stranger, *handles[1:4], *attrs, *handles[4:], ctypes.byref(size), ctypes.byref(executor)
+        )
+        assert status == INVALID
+        assert re.search(r"\bx is not a live aclTensor", abi.message())

@@ -102,3 +102,20 @@ def test_wrong_file_and_options_are_explained(program, tmp_path):
     for options in (["--print", "x"], ["--print", "-1"], ["--input"], ["extra"]):
         assert run([program, *options]).returncode == 2
         assert run_python(*options).returncode == 2
+
+
+def test_the_readmes_lines_for_cpp(emulator_root, tmp_path):
+    """As written there, from the root of the source tree, with the output somewhere else."""
+    if shutil.which("g++") is None:
+        pytest.skip("the README's line calls g++")
+    root = SAMPLES.parent
+    text = (root / "README.md").read_text()
+    block = next(part for part in text.split("\n\n") if part.lstrip().startswith("root=$("))
+    script = block.replace(".venv/bin/python", sys.executable)
+    assert script.count("mhc_pre_sinkhorn ") >= 1 and script.rstrip().endswith("./mhc_pre_sinkhorn")
+    script = script.replace("-o mhc_pre_sinkhorn && ./", f"-o {tmp_path}/mhc_pre_sinkhorn && {tmp_path}/")
+    done = subprocess.run(
+        ["bash", "-ec", script], cwd=root, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(f"\n{name} " in f"\n{done.stdout}" for name in OUTPUTS)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclnn_py.callcode import call_source
 from aclnn_py.catalogue import _file_name
-from aclnn_py.operator import call_source
 from aclnn_py.prototype import PrototypeError, parse
 
 STUB = Path(__file__).with_name("stub")

@@ -1,6 +1,7 @@
 #include "ops/common/checks.h"
 
 #include "nnopbase/op_log.h"
+#include "nnopbase/registry.h"
 #include "aclnn/opdev/op_errno.h"
 
 namespace ops {
@@ -28,6 +29,16 @@ aclnnStatus Checks::NotNull(const char *name, const void *pointer) const
         return ACLNN_SUCCESS;
     }
     return Fail(ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is nullptr, expected a valid pointer.");
+}
+
+aclnnStatus Checks::NotNull(const char *name, const aclTensor *tensor) const
+{
+    OPS_RETURN_IF_ERROR(NotNull(name, static_cast<const void *>(tensor)));
+    if (nnop::SerialOf(tensor, nnop::Type::TENSOR) != 0) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(ACLNN_ERR_PARAM_INVALID,
+                std::string(name) + " is not a live aclTensor, expected one that aclCreateTensor made and that still exists.");
 }
 
 aclnnStatus Checks::DType(const char *name, const aclTensor *tensor, std::initializer_list<aclDataType> allowed) const
@@ -93,8 +104,9 @@ aclnnStatus Checks::HasShape(const char *name, const aclTensor *tensor, const Sh
     if (tensor->viewShape == expected) {
         return ACLNN_SUCCESS;
     }
+    const std::string shape = nnop::ToString(expected);
     return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
-                                             ", expected " + nnop::ToString(expected) + " = " + rule + ".");
+                                             ", expected " + shape + (shape == rule ? "" : std::string(" = ") + rule) + ".");
 }
 
 aclnnStatus Checks::Equals(const char *name, int64_t value, int64_t expected) const

@@ -17,7 +17,9 @@ class Checks {
 public:
     explicit Checks(const char *op) : op_(op) {}
 
-    aclnnStatus NotNull(const char *name, const void *pointer) const;                                         // 161001
+    aclnnStatus NotNull(const char *name, const void *pointer) const; // 161001
+    // Also 161002 for what is no live tensor: destroyed, or an object of another kind.
+    aclnnStatus NotNull(const char *name, const aclTensor *tensor) const;
     aclnnStatus DType(const char *name, const aclTensor *tensor, std::initializer_list<aclDataType> allowed) const;
     aclnnStatus SameDType(const char *name, const aclTensor *tensor, const char *like, const aclTensor *other) const;
     aclnnStatus Rank(const char *name, const aclTensor *tensor, std::initializer_list<size_t> allowed) const;

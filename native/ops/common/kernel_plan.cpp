@@ -26,6 +26,7 @@ void PlanKernel(nnop::Plan *plan, const std::vector<KernelArgument> &arguments, 
             continue;
         }
         plan->tensors.push_back(argument.tensor);
+        plan->names.push_back(argument.name);
         plan->inputs += argument.input ? 1 : 0;
         if (argument.input && !argument.tensor->IsContiguous()) {
             moved.push_back({i, plan->workspaceSize});

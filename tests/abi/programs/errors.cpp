@@ -39,6 +39,19 @@ int main(int argc, char **argv)
             nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnX", "its own.");
             CHECK(RecentText().find("its own") != std::string::npos);
         }).join();
+    } else if (scenario == "shared") { // the messages of other threads come too, each with its thread
+        CHECK_OK(aclInit(argv[2]));
+        std::thread([] { nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnX", "its own."); }).join();
+        nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnX", "mine.");
+    } else if (scenario == "levels") {
+        aclAppLog(ACL_INFO, "f", "dir/file.cpp", 7, "information %d", 5);
+        aclAppLog(ACL_ERROR, "f", "dir/file.cpp", 8, "trouble");
+        nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnX", "refused.");
+    } else if (scenario == "long log") {
+        const std::string line(1000, 'x');
+        for (int i = 0; i < 100000; ++i) { // five files of 20 MiB
+            aclAppLog(ACL_ERROR, "f", "file.cpp", 1, "%s", line.c_str());
+        }
     } else if (scenario == "many") {
         for (int i = 0; i < 100000; ++i) {
             nnop::Refuse(ACLNN_ERR_PARAM_INVALID, "aclnnX", "number " + std::to_string(i));

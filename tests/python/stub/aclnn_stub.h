@@ -6,6 +6,13 @@ aclnnStatus aclnnStubCopyGetWorkspaceSize(const aclTensor *x, int64_t workspace,
                                           uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnStubCopy(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 
+aclnnStatus aclnnStubCopyGetMaxWorkspaceSize(const aclTensor *x, int64_t workspace, aclTensor *out,
+                                             uint64_t *workspaceSize, aclOpExecutor **executor);
+
+aclnnStatus aclnnStubCopyListGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out, uint64_t *workspaceSize,
+                                              aclOpExecutor **executor);
+aclnnStatus aclnnStubCopyList(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+
 aclnnStatus aclnnStubFailGetWorkspaceSize(const aclTensor *x, int64_t code, int64_t phase, uint64_t *workspaceSize,
                                           aclOpExecutor **executor);
 aclnnStatus aclnnStubFail(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);

@@ -70,3 +70,34 @@ EXPORT int aclDestroyAclOpExecutor(aclOpExecutor *executor) {
     delete executor;
     return 0;
 }
+
+EXPORT int aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
+    if (!executor) return 561103;
+    if (executor->refuses) return 561000;
+    executor->repeatable = true;
+    return 0;
+}
+
+EXPORT int aclSetRawTensorAddr(aclTensor *tensor, void *address) {
+    if (!tensor) return 161001;
+    tensor->address = address;
+    return 0;
+}
+
+static std::vector<size_t> indices; // of the addresses set so far
+EXPORT long stubLastIndex() { return indices.empty() ? -1 : static_cast<long>(indices.back()); }
+
+EXPORT int aclSetTensorAddr(aclOpExecutor *executor, size_t index, aclTensor *tensor, void *address) {
+    if (!executor || !tensor || !executor->repeatable) return 561103;
+    indices.push_back(index);
+    tensor->address = address;
+    return 0;
+}
+
+EXPORT int aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t index, size_t i, aclTensorList *list, void *address) {
+    if (!executor || !list || !executor->repeatable) return 561103;
+    if (i >= list->values.size()) return 161002;
+    indices.push_back(index);
+    const_cast<aclTensor *>(list->values[i])->address = address;
+    return 0;
+}

@@ -1,77 +1,7 @@
 // libopapi.so of the stub: operators that record, copy, fail, take time or fault.
-#include "stub.h"
-
-#include <cstdio>
-#include <cstring>
-#include <sstream>
+#include "operator.h"
 
 static std::string record;
-
-static void Numbers(std::ostream &out, const std::vector<int64_t> &values) {
-    out << '[';
-    for (size_t i = 0; i < values.size(); ++i) out << (i ? "," : "") << values[i];
-    out << ']';
-}
-
-static void Put(std::ostream &out, const aclTensor *t) {
-    if (!t) { out << "null"; return; }
-    out << "{\"shape\":";
-    Numbers(out, t->shape);
-    out << ",\"strides\":";
-    Numbers(out, t->strides);
-    out << ",\"storage\":";
-    Numbers(out, t->storage);
-    out << ",\"offset\":" << t->offset << ",\"dtype\":" << t->dtype << ",\"format\":" << t->format
-        << ",\"address\":" << reinterpret_cast<uint64_t>(t->address) << '}';
-}
-
-static void Put(std::ostream &out, const aclScalar *s) {
-    if (!s) { out << "null"; return; }
-    out << "{\"dtype\":" << s->dtype << ",\"bytes\":";
-    Numbers(out, {s->bytes.begin(), s->bytes.end()});
-    out << '}';
-}
-
-template <class T> static void PutList(std::ostream &out, const T *list) {
-    if (!list) { out << "null"; return; }
-    out << '[';
-    for (size_t i = 0; i < list->values.size(); ++i) {
-        if (i) out << ',';
-        Put(out, list->values[i]);
-    }
-    out << ']';
-}
-
-template <class T> static void PutArray(std::ostream &out, const T *array) {
-    if (!array) { out << "null"; return; }
-    out << '[';
-    for (size_t i = 0; i < array->values.size(); ++i) {
-        char text[40];
-        snprintf(text, sizeof text, "%s%.17g", i ? "," : "", static_cast<double>(array->values[i]));
-        out << text;
-    }
-    out << ']';
-}
-
-static int Finish(aclOpExecutor executor, uint64_t size, uint64_t *workspaceSize, aclOpExecutor **out) {
-    stubCount("executor", 1);
-    *workspaceSize = size;
-    *out = new aclOpExecutor(std::move(executor));
-    return 0;
-}
-
-static int Launch(void *workspace, uint64_t size, aclOpExecutor *executor, void *stream) {
-    int code = !executor || (size && !workspace) ? 161001 : executor->launchStatus;
-    if (!code) code = stubEnqueue(stream, *executor, workspace);
-    stubCount("executor", -1);
-    delete executor;
-    return code;
-}
-
-#define PHASE2(name)                                                                                                \
-    EXPORT int name(void *workspace, uint64_t size, aclOpExecutor *executor, void *stream) {                       \
-        return Launch(workspace, size, executor, stream);                                                          \
-    }
 
 EXPORT const char *stubRecord() { return record.c_str(); }
 
@@ -81,48 +11,39 @@ EXPORT int aclnnStubRecordGetWorkspaceSize(const aclTensor *self, const aclTenso
     char *layout, const char *mode, int dtype, const aclIntArray *dims, const aclFloatArray *factors,
     const aclBoolArray *mask, const aclTensorList *parts, const aclScalarList *weights, aclTensor *out,
     uint64_t *workspaceSize, aclOpExecutor **executor) {
-    std::ostringstream s;
-    char number[64];
-    s << "{\"self\":"; Put(s, self);
-    s << ",\"weightOptional\":"; Put(s, weightOptional);
-    s << ",\"alpha\":"; Put(s, alpha);
-    s << ",\"big\":" << big << ",\"cubeMathType\":" << int(cubeMathType) << ",\"small\":" << small;
-    s << ",\"count\":" << count << ",\"huge\":" << huge;
-    snprintf(number, sizeof number, "\"%a\"", eps); s << ",\"eps\":" << number;
-    snprintf(number, sizeof number, "\"%a\"", double(scale)); s << ",\"scale\":" << number;
-    s << ",\"flag\":" << (flag & 0xff);
-    s << ",\"layout\":" << (layout ? '"' + std::string(layout) + '"' : "null");
-    s << ",\"mode\":" << (mode ? '"' + std::string(mode) + '"' : "null");
-    s << ",\"dtype\":" << dtype;
-    s << ",\"dims\":"; PutArray(s, dims);
-    s << ",\"factors\":"; PutArray(s, factors);
-    s << ",\"mask\":"; PutArray(s, mask);
-    s << ",\"parts\":"; PutList(s, parts);
-    s << ",\"weights\":"; PutList(s, weights);
-    s << ",\"out\":"; Put(s, out);
-    s << '}';
-    record = s.str();
+    Recorder all;
+    all.Add("self", self).Add("weightOptional", weightOptional).Add("alpha", alpha).Add("big", big).Add("cubeMathType", cubeMathType)
+        .Add("small", small).Add("count", count).Add("huge", huge).Add("eps", eps).Add("scale", scale)
+        .Add("flag", flag & 0xff).Add("layout", static_cast<const char *>(layout)).Add("mode", mode).Add("dtype", dtype)
+        .Add("dims", dims).Add("factors", factors).Add("mask", mask).Add("parts", parts).Add("weights", weights)
+        .Add("out", static_cast<const aclTensor *>(out));
+    record = all.Text();
     return Finish({[](void *) { return 0; }}, 0, workspaceSize, executor);
 }
 PHASE2(aclnnStubRecord)
 
-// Copies x to out by way of the workspace, when the stream is waited for.
+// Copies x to out by way of the workspace, when the stream is waited for. With a workspace of 13 bytes it is one of the
+// operators that cannot be made repeatable.
 EXPORT int aclnnStubCopyGetWorkspaceSize(const aclTensor *x, int64_t workspace, aclTensor *out, uint64_t *workspaceSize,
                                          aclOpExecutor **executor) {
     if (!x || !out) {
         stubReport("EZ1001: argument x or out is NULL");
         return 161001;
     }
-    size_t bytes = stubElementSize(x->dtype);
-    for (int64_t n : x->shape) bytes *= n;
-    const void *from = x->address;
-    void *to = out->address;
-    auto work = [=](void *scratch) {
-        if (bytes && scratch) memcpy(scratch, from, bytes);
-        if (bytes) memcpy(to, scratch ? scratch : from, bytes);
-        return 0;
+    aclOpExecutor made;
+    made.prepare = [=]() -> std::function<int(void *)> {
+        size_t bytes = stubElementSize(x->dtype);
+        for (int64_t n : x->shape) bytes *= n;
+        auto *from = static_cast<const char *>(x->address) + x->offset * stubElementSize(x->dtype);
+        void *to = out->address;
+        return [=](void *scratch) {
+            if (bytes && scratch) memcpy(scratch, from, bytes);
+            if (bytes) memcpy(to, scratch ? scratch : from, bytes);
+            return 0;
+        };
     };
-    return Finish({work}, workspace, workspaceSize, executor);
+    made.refuses = workspace == 13;
+    return Finish(made, workspace, workspaceSize, executor);
 }
 PHASE2(aclnnStubCopy)
 
@@ -144,3 +65,33 @@ PHASE2(aclnnStubWork)
 EXPORT int aclnnStubHalfGetWorkspaceSize(uint64_t *, aclOpExecutor **) { return 0; }
 EXPORT int aclnnStubNoHeaderGetWorkspaceSize(uint64_t *, aclOpExecutor **) { return 161002; }
 PHASE2(aclnnStubNoHeader)
+
+// Copies each tensor of x to the one of out at its place.
+EXPORT int aclnnStubCopyListGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out, uint64_t *workspaceSize,
+                                             aclOpExecutor **executor) {
+    if (!x || !out || x->values.size() != out->values.size()) return 161002;
+    aclOpExecutor made;
+    made.prepare = [=]() -> std::function<int(void *)> {
+        std::vector<std::function<void()>> copies;
+        for (size_t i = 0; i < x->values.size(); ++i) {
+            size_t bytes = stubElementSize(x->values[i]->dtype);
+            for (int64_t n : x->values[i]->shape) bytes *= n;
+            const void *from = x->values[i]->address;
+            void *to = out->values[i]->address;
+            copies.push_back([=] { memcpy(to, from, bytes); });
+        }
+        return [=](void *) {
+            for (const auto &copy : copies) copy();
+            return 0;
+        };
+    };
+    return Finish(made, 0, workspaceSize, executor);
+}
+PHASE2(aclnnStubCopyList)
+
+EXPORT int aclnnStubCopyGetMaxWorkspaceSize(const aclTensor *, int64_t workspace, aclTensor *, uint64_t *workspaceSize,
+                                            aclOpExecutor **executor) {
+    *workspaceSize = 2 * workspace;
+    *executor = nullptr;
+    return 0;
+}

@@ -31,6 +31,8 @@ struct aclOpExecutor {
     std::function<int(void *workspace)> work; // runs when the stream is waited for; returns a status code
     int64_t milliseconds = 0;                 // how long the work takes
     int launchStatus = 0;                     // what phase 2 returns
+    std::function<std::function<int(void *workspace)>()> prepare; // if set, phase 2 makes the work with it
+    bool repeatable = false, refuses = false; // refuses: cannot be made repeatable
 };
 
 EXPORT void stubReport(const char *text);          // adds to this thread's error text

@@ -23,6 +23,13 @@ class Stub:
         self._operators = ctypes.CDLL(str(root / "libopapi.so"))
         self._operators.stubRecord.restype = ctypes.c_char_p
 
+        self._nnopbase = ctypes.CDLL(str(root / "libnnopbase.so"))
+        self._nnopbase.stubLastIndex.restype = ctypes.c_long
+
+    def last_index(self) -> int:
+        """The index that aclSet*TensorAddr got last."""
+        return int(self._nnopbase.stubLastIndex())
+
     def live(self, kind: str) -> int:
         """Objects of a kind made and not yet destroyed."""
         return int(self._runtime.stubLive(kind.encode()))

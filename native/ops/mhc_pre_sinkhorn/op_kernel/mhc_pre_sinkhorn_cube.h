@@ -26,6 +26,7 @@ public:
         pipe->InitBuffer(a2_, 2, rows * K_STEP * sizeof(float));
         pipe->InitBuffer(b2_, 2, PHI_ROWS * K_STEP * sizeof(float));
         pipe->InitBuffer(c_, 1, rows * PHI_ROWS * sizeof(float));
+        SetHF32Mode(HF32Mode::DISABLE); // whatever ran before: the products are full float32
     }
 
     // SPLIT_K: the products are partial sums, and the vector cores wait for those of all blocks.

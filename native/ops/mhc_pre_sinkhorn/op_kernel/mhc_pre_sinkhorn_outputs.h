@@ -141,6 +141,7 @@ private:
         params.dstRepStride = params.repeatTimes > 1 ? NCHW_CONV_ADDR_LIST_SIZE : 0;
         params.srcRepStride = params.repeatTimes > 1 ? 1 : 0;
         TransDataTo5HD<float>(to, planes, params);
+        PipeBarrier<PIPE_V>(); // the planes may be overwritten next
         return Ready(tile);
     }
 

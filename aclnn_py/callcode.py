@@ -1,0 +1,119 @@
+"""Python source of the functions that call operators, generated from their prototypes.
+
+A loop over parameters costs half as much again as the same steps written out. What is passed to C is made
+with its C type beforehand (`ctypes.c_void_p.from_param(handle)` and the like, kept in the slots of `SLOTS`),
+so the C functions have no `argtypes`: converting handles again in each call would be half of its cost.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import keyword
+from collections.abc import Callable
+from typing import Any
+
+from .abi import BY_VALUE
+from .conversion import SLOTS
+from .prototype import Parameter, Prototype
+
+_ADDRESSES = ("tensor", "tensor_list")  # kinds with device memory that the stream must keep
+_TAKEN = ("stream", "copy_back")  # keywords of every call
+_C_TYPES = {"bool": ctypes.c_bool, "string": ctypes.c_char_p, "dtype": ctypes.c_int, "format": ctypes.c_int}
+ZERO = ctypes.c_uint64.from_param(0)  # the workspace size of most calls
+
+
+def to_c(parameter: Parameter) -> Callable[[Any], Any]:
+    """Makes the C argument from a converted value of the parameter; for kinds without a slot."""
+    make: Callable[[Any], Any]
+    if parameter.kind == "pointer":
+        make = ctypes.c_void_p.from_param
+    else:
+        ctype: Any = _C_TYPES.get(parameter.kind) or BY_VALUE[parameter.ctype]
+        make = ctype.from_param
+    return make
+
+
+def identifiers(prototype: Prototype) -> list[str]:
+    """The parameters' names in Python: one that means something else there gets an underscore."""
+    return [
+        p.name + "_" if keyword.iskeyword(p.name) or p.name in _TAKEN or p.name.startswith("_") else p.name
+        for p in prototype.parameters
+    ]
+
+
+def _slot_step(name: str, index: int, slot: str) -> list[str]:
+    return [
+        "    try:",
+        f"        _{index} = {name}.{slot}",
+        "    except AttributeError:",
+        f"        {name} = _convert[{index}]({name})",
+        f"        _{index} = {name}.{slot}",
+    ]
+
+
+def _value_step(name: str, index: int, parameter: Parameter) -> list[str]:
+    """Lets through what needs no conversion; everything else goes through the converter."""
+    if parameter.kind == "bool":
+        test = f"{name} is not True and {name} is not False"
+    elif parameter.kind == "int":
+        low, high = parameter.limits
+        test = f"{name}.__class__ is not int or not {low} <= {name} <= {high}"
+    elif parameter.ctype == "double":
+        test = f"{name}.__class__ is not float"
+    else:
+        return [f"    {name} = _convert[{index}]({name})"]
+    return [f"    if {test}:", f"        {name} = _convert[{index}]({name})"]
+
+
+def call_source(prototype: Prototype) -> str:
+    """Source of the function that converts, runs both phases and keeps alive what the stream needs."""
+    parameters = prototype.parameters
+    names = identifiers(prototype)
+    values = "(" + "".join(f"{n}, " for n in names) + ")"
+    lines = [
+        f"def {prototype.name}({', '.join(['_operator', *names, '*', 'stream=None', 'copy_back=False'])}):",
+        "    if copy_back:",
+        f"        return _operator._call_and_copy_back({values}, stream)",
+    ]
+    passed = []
+    for i, (parameter, name) in enumerate(zip(parameters, names)):
+        slot = SLOTS.get(parameter.kind)
+        if slot is not None:
+            lines += _slot_step(name, i, slot)
+            passed.append(f"_{i}")
+            continue
+        lines += _value_step(name, i, parameter)
+        passed.append(f"_true if {name} else _false" if parameter.kind == "bool" else f"_to_c{i}({name})")
+    kept = [f"{n}._buffer" for p, n in zip(parameters, names) if p.kind in _ADDRESSES]
+    lines += [
+        "    try:",
+        "        _stream, _handle, _keep, _size, _executor, _size_ref, _executor_ref = _local.state.call",
+        "        if stream is not None:",
+        "            _handle = stream._handle",
+        "            _keep = stream._keep",
+        "            _stream = stream",
+        "    except AttributeError:",
+        "        _stream, _handle, _keep, _size, _executor, _size_ref, _executor_ref = _choose(stream)",
+        f"    _code = _phase1({', '.join([*passed, '_size_ref', '_executor_ref'])})",
+        "    if _code:",
+        f"        _operator._fail(_code, 1, {values})",
+        "    if _size:",
+        "        _memory = _workspace(_stream, _size.value, _executor)",
+        "        _code = _phase2(_memory.argument, _size, _executor, _handle)",
+        f"        _keep.append(({', '.join(['_operator', *kept, '_memory'])}))",
+        "    else:",
+        "        _code = _phase2(None, _zero, _executor, _handle)",
+        f"        _keep.append(({', '.join(['_operator', *kept])},))",
+        "    if _code:",
+        f"        _operator._fail(_code, 2, {values})",
+        "    if len(_keep) >= _stream._limit:",
+        "        _stream.settle()",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def bind_source(prototype: Prototype) -> str:
+    """Source of a function that brings arguments into C order: (*args, **kwargs) -> tuple."""
+    names = identifiers(prototype)
+    result = "(" + "".join(f"{n}, " for n in names) + ")"
+    return f"def {prototype.name}({', '.join(names)}):\n    return {result}\n"

@@ -1,0 +1,66 @@
+"""How C and C++ programs are built against the root in use: include folders, libraries, run paths."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import roots
+
+_CXX = (".cpp", ".cc", ".cxx", ".C")
+_NO_LINK = ("-c", "-E", "-S", "-fsyntax-only")
+
+
+def compiler(arguments: Sequence[str]) -> list[str]:
+    """$CXX or g++ if there is a C++ source, else $CC or gcc. FileNotFoundError if it is not installed."""
+    is_cxx = any(Path(a).suffix in _CXX for a in arguments)
+    variable, usual = ("CXX", ("g++", "c++", "clang++")) if is_cxx else ("CC", ("gcc", "cc", "clang"))
+    chosen = shlex.split(os.environ.get(variable, ""))
+    if not chosen:
+        chosen = [next((name for name in usual if shutil.which(name)), usual[0])]
+    if shutil.which(chosen[0]) is None:
+        raise FileNotFoundError(
+            f"no {'C++' if is_cxx else 'C'} compiler: {chosen[0]} was not found; set {variable}, or install "
+            "one, e.g. apt-get install g++"
+        )
+    return chosen
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """The compiler's command line for these arguments against the root in use, which is not opened.
+
+    Custom packages come first, then the operator libraries, nnopbase and the runtime, each only if the
+    program needs it. LibraryNotFound if there is no root.
+    """
+    root = roots.candidates()[0]
+    made = compiler(arguments)
+    if any(Path(a).suffix in _CXX for a in arguments) and not any(a.startswith("-std=") for a in arguments):
+        made.append("-std=c++17")
+    made += arguments
+    includes = [
+        folder.parent if folder.name == "aclnnop" else folder for folder in roots.header_folders(root)
+    ]
+    made += [f"-I{folder}" for folder in includes if folder.is_dir()]
+    if any(a in _NO_LINK for a in arguments):
+        return made
+    lib64 = root / "lib64"
+    custom = roots.custom_libraries()
+    names = [path.name for path in roots.operator_libraries(root)] + [roots.NNOPBASE_NAME]
+    names += [name for name in (*roots.RUNTIME_NAMES, "libc_sec.so") if (lib64 / name).is_file()]
+    made += ["-Wl,--as-needed", *map(str, custom), f"-L{lib64}"]
+    made += [f"-l{name.removeprefix('lib').removesuffix('.so')}" for name in names]
+    made += [f"-Wl,-rpath,{folder}" for folder in dict.fromkeys([*(c.parent for c in custom), lib64])]
+    return made
+
+
+def output(arguments: Sequence[str]) -> Path | None:
+    """The program that the arguments name with -o, or None."""
+    for i, argument in enumerate(arguments):
+        if argument == "-o" and i + 1 < len(arguments):
+            return Path(arguments[i + 1])
+        if argument.startswith("-o") and len(argument) > 2:
+            return Path(argument[2:])
+    return None

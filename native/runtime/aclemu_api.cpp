@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "aclemu.h"
+#include "runtime/api.h"
+#include "runtime/call_log.h"
+#include "runtime/check.h"
+#include "runtime/context.h"
+#include "runtime/counters.h"
+#include "runtime/fault.h"
+
+using aclemu::Api;
+using aclemu::Fail;
+using aclemu::FailNull;
+
+namespace {
+
+// Settings that make no sense are the caller's mistake here, not the machine's.
+template <typename Function>
+aclError Set(const char *name, Function function)
+{
+    return Api(name, [&]() -> aclError {
+        try {
+            function();
+            return ACL_SUCCESS;
+        } catch (const std::invalid_argument &error) {
+            return Fail(ACL_ERROR_INVALID_PARAM, "%s", error.what());
+        }
+    });
+}
+
+} // namespace
+
+int64_t aclemuLiveObjects(const char *kind)
+{
+    return kind != nullptr ? aclemu::LiveObjects(kind) : -1;
+}
+
+size_t aclemuLeakReport(char *text, size_t size)
+{
+    const std::string report = aclemu::LeakReport();
+    if (text != nullptr && size > 0) {
+        const size_t count = std::min(report.size(), size - 1);
+        std::memcpy(text, report.data(), count);
+        text[count] = '\0';
+    }
+    return report.size();
+}
+
+aclError aclemuSetChecks(const char *list)
+{
+    return Set("aclemuSetChecks", [=] { aclemu::SetChecks(list != nullptr ? list : ""); });
+}
+
+aclError aclemuSetStreamMode(const char *mode)
+{
+    return Set("aclemuSetStreamMode", [=] { aclemu::SetDelayedStreams(mode != nullptr ? mode : ""); });
+}
+
+aclError aclemuLogCalls(const char *path)
+{
+    return Set("aclemuLogCalls", [=] {
+        if (!aclemu::LogCallsTo(path != nullptr ? path : "")) {
+            throw std::invalid_argument(std::string("parameter path is \"") + path + "\", which cannot be written");
+        }
+    });
+}
+
+aclError aclemuFailAllocation(uint64_t nth)
+{
+    return Set("aclemuFailAllocation", [=] { aclemu::SetAllocationFault(nth); });
+}
+
+aclError aclemuFailOperator(const char *op, int phase, int32_t code)
+{
+    return Api("aclemuFailOperator", [=]() -> aclError {
+        if (op == nullptr) {
+            return FailNull("op");
+        }
+        if (phase != 1 && phase != 2) {
+            return Fail(ACL_ERROR_INVALID_PARAM, "parameter phase is %d; it must be 1 or 2", phase);
+        }
+        aclemu::SetOperatorFault(op, phase, code);
+        return ACL_SUCCESS;
+    });
+}
+
+aclError aclemuFailSynchronize(aclError code)
+{
+    return Set("aclemuFailSynchronize", [=] { aclemu::SetSynchronizeFault(code); });
+}

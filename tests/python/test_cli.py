@@ -1,0 +1,160 @@
+"""The command aclnn-py, as a user starts it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aclnn_py as aclnn
+
+pytest.importorskip("click")
+Run = Callable[..., Any]
+MAIN = "from aclnn_py.__main__ import main; main()"
+
+
+@pytest.fixture
+def command(run_python: Run, stub_root: Path) -> Run:
+    """aclnn-py with the stub as CANN: command("explain", "161002")."""
+
+    def run(*arguments: str, code: int = 0, **env: object) -> Any:
+        return run_python(MAIN, *arguments, code=code, **({"ASCEND_HOME_PATH": stub_root} | env))
+
+    return run
+
+
+def test_explain(command: Run) -> None:
+    text = command("explain", "161002", "0x2b67f", ASCEND_HOME_PATH="/nowhere").stdout
+    assert "161002 ACLNN_ERR_PARAM_INVALID" in text and "177791" in text
+    assert "neither a status code nor" in command("explain", "nonsense", code=1).stderr
+    assert command("explain", code=2).stderr
+
+
+def test_info_lists_what_was_loaded(command: Run, stub_root: Path) -> None:
+    text = command("info").stdout
+    assert f"root      {stub_root}" in text and "StubSoC" in text and "headers   6 operators" in text
+
+
+def test_ops_and_show(command: Run) -> None:
+    assert command("ops", "stubcopy*").stdout.split() == ["aclnnStubCopy", "aclnnStubCopyList"]
+    assert "no header declares an operator zz" in command("ops", "zz", code=1).stderr
+    text = command("show", "aclnnStubCopy").stdout
+    assert "workspace  int64_t" in text and "libopapi.so, declared in" in text
+
+
+def test_errors_are_one_line(command: Run) -> None:
+    for arguments in (["show", "aclnnNone"], ["info"]):
+        home = {} if arguments[0] == "show" else {"ASCEND_HOME_PATH": "/nowhere"}
+        done = command(*arguments, code=1, **home)
+        assert done.stderr.startswith("Error: ") and "Traceback" not in done.stderr
+
+
+def test_the_sentence_without_click(run_python: Run) -> None:
+    done = run_python(f"import sys; sys.modules['click'] = None; {MAIN}", "explain", "0", code=1)
+    assert done.stderr == "aclnn-py needs the package click: pip install 'click>=8.1'\n"
+
+
+def test_stubs_are_python_that_names_the_parameters(command: Run, tmp_path: Path) -> None:
+    text = command("stubs", "Stub*").stdout
+    compile(text, "raw.pyi", "exec")
+    assert "aclnnStubRecord: _aclnnStubRecord" in text
+    assert "mask: BoolArray | Sequence[bool] | np.ndarray | None," in text
+    command("stubs", "-o", str(tmp_path / "raw.pyi"))
+    assert "class _aclnnStubFail(Operator):" in (tmp_path / "raw.pyi").read_text()
+
+
+def test_stubs_pass_the_type_checker(command: Run, run_python: Run, tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    source = Path(aclnn.__file__).parent
+    types = tmp_path / "types"
+    shutil.copytree(source, types / "aclnn_py", ignore=shutil.ignore_patterns("_emulator", "__pycache__"))
+    command("stubs", "-o", str(types / "aclnn_py" / "raw.pyi"))
+    (tmp_path / "user.py").write_text(
+        "from aclnn_py import raw, tensor\n"
+        "x = tensor([1.0])\n"
+        "raw.aclnnStubCopy(x, 0, x)\n"
+        "raw.aclnnStubCopy.plan(x, 0, out=x).rebind(x=x)\n"
+        "raw.aclnnStubCopy(x, '0', x)\n"
+        "raw.aclnnStubCopy(x)\n"
+        "raw.aclnnNoSuch(x)\n"
+    )
+    done = run_python(
+        "import sys; from mypy.main import main; main(args=sys.argv[1:])",
+        "--follow-imports=silent",
+        "--cache-dir",
+        str(tmp_path / "mypy"),
+        str(tmp_path / "user.py"),
+        code=1,
+        MYPYPATH=types,
+    )
+    lines = [
+        row.split(": error")[0].rsplit(":", 1)[1] for row in done.stdout.splitlines() if ": error" in row
+    ]
+    assert lines == ["5", "6", "7"], done.stdout
+
+
+def test_raw_attributes_are_operators(run_python: Run, stub_root: Path) -> None:
+    run_python(
+        """
+        import aclnn_py as aclnn
+        from aclnn_py import raw
+        assert raw.aclnnStubCopy is aclnn.op("aclnnStubCopy") and "aclnnStubFail" in dir(raw)
+        try:
+            raw.something
+        except AttributeError:
+            pass
+        else:
+            raise AssertionError
+        """,
+        ASCEND_HOME_PATH=stub_root,
+    )
+
+
+PROGRAM = """
+#include <cstdio>
+#include "acl/acl.h"
+#include "aclnnop/aclnn_mhc_pre_sinkhorn.h"
+int main() {
+    uint64_t size = 7;
+    aclOpExecutor *executor = nullptr;
+    if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return 3;
+    int code = aclnnMhcPreSinkhornGetWorkspaceSize(nullptr, nullptr, nullptr, nullptr, 4, 20, 1e-6, 1e-6, false,
+        nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &size, &executor);
+    std::printf("%d\\n", code);
+    return EXIT;
+}
+"""
+
+
+@pytest.fixture
+def built(run_python: Run, any_root: None) -> Run:
+    """aclnn-py with the real libraries, if they come with headers."""
+    from aclnn_py import roots
+
+    root = roots.candidates()[0]
+    if not (root / "include" / "aclnnop" / "aclnn_mhc_pre_sinkhorn.h").is_file() or not shutil.which("g++"):
+        pytest.skip("needs the headers of CANN or the emulator, and g++")
+    home = os.environ.get("ASCEND_HOME_PATH")
+    return lambda *a, **k: run_python(MAIN, *a, **(k | ({"ASCEND_HOME_PATH": home} if home else {})))
+
+
+def test_cc_compiles_links_and_runs(built: Run, tmp_path: Path) -> None:
+    source, program = tmp_path / "try it.cpp", tmp_path / "program"
+    source.write_text(PROGRAM)
+    done = built("cc", "--run", str(source), "-o", str(program), "-DEXIT=0", "-Wall")
+    assert done.stdout == "161001\n" and program.is_file()
+    assert built("cc", "--run", "-DEXIT=5", str(source), code=5).stdout == "161001\n"
+    assert "-rpath" in built("cc", "--show", str(source)).stdout
+    built("cc", "-c", "-DEXIT=0", str(source), "-o", str(tmp_path / "program.o"))
+    assert "error" in built("cc", str(source), code=1).stderr  # EXIT is not defined
+    built("cc", str(tmp_path / "absent.cpp"), code=1)
+
+
+def test_cc_without_a_compiler(built: Run) -> None:
+    assert (
+        "no C++ compiler: nothing-cc was not found" in built("cc", "a.cpp", code=1, CXX="nothing-cc").stderr
+    )
