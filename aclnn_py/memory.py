@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +13,15 @@ from .abi import acl
 from .enums import aclrtMemcpyKind, aclrtMemMallocPolicy
 from .status import OUT_OF_MEMORY, AclRuntimeError, check, recent_message
 
+if TYPE_CHECKING:
+    from .stream import Stream
+
 
 class DeviceBuffer:
     """A block of device memory, freed when the last reference goes. Streams hold it while they need it.
 
     `address` is None for a buffer of 0 bytes; `argument` is the address ready to be passed. Errors:
-    OutOfDeviceMemory, after a retry without workspaces.
+    OutOfDeviceMemory, after a retry with the streams' memory given back.
     """
 
     __slots__ = ("__weakref__", "_generation", "address", "argument", "device", "nbytes")
@@ -27,6 +31,8 @@ class DeviceBuffer:
         self.nbytes = nbytes
         self.device = runtime.enter().device
         self._generation = runtime.generation()
+        if nbytes >= 1 << 63:  # a larger number would be cut to fit size_t
+            raise ValueError(f"{nbytes} bytes are more than any device can address")
         if nbytes:
             self.address = _allocate(nbytes)
             self.argument = ctypes.c_void_p.from_param(self.address)
@@ -61,7 +67,7 @@ def _allocate(nbytes: int) -> int:
     if code in OUT_OF_MEMORY:
         recent_message()
         for stream in runtime.live_streams:
-            stream.release_workspace()
+            stream.release_memory()
         code = acl.aclrtMalloc(ctypes.byref(address), nbytes, policy)
     check(code, f"aclrtMalloc({nbytes} bytes)")
     assert address.value is not None
@@ -92,6 +98,22 @@ def download(array: np.ndarray, buffer: DeviceBuffer, offset: int) -> None:
         with runtime.on_device(buffer.device):
             kind = aclrtMemcpyKind.ACL_MEMCPY_DEVICE_TO_HOST
             _copy(array.ctypes.data, _address(buffer) + offset, array.nbytes, kind)
+
+
+def copy_on_stream(
+    stream: Stream, buffer: DeviceBuffer, offset: int, array: np.ndarray, *, upload: bool
+) -> None:
+    """Puts a copy between a dense array and the buffer at a byte offset on a stream, which keeps both alive."""
+    handle = stream._open_handle()
+    if array.nbytes:
+        kind = "HOST_TO_DEVICE" if upload else "DEVICE_TO_HOST"
+        device, host = _address(buffer) + offset, array.ctypes.data
+        target, source = (device, host) if upload else (host, device)
+        with runtime.on_device(buffer.device):
+            direction = aclrtMemcpyKind[f"ACL_MEMCPY_{kind}"]
+            code = acl.aclrtMemcpyAsync(target, array.nbytes, source, array.nbytes, direction, handle)
+        stream._keep.append(("copy", buffer, array))
+        check(code, f"aclrtMemcpyAsync({array.nbytes} bytes, {direction.name})")
 
 
 def clear(buffer: DeviceBuffer) -> None:

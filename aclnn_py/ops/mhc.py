@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 from ..operator import op
@@ -10,6 +11,15 @@ from ..tensor import Tensor, empty
 from ._inputs import require, require_rank
 
 _MhcPreSinkhorn = "aclnnMhcPreSinkhorn"
+
+
+def _slots(num_iters: Any) -> int:
+    """2 * num_iters where that can be right. The call refuses the rest, and need not fill memory first."""
+    most = 100
+    try:
+        return 2 * min(max(operator.index(num_iters), 0), most)
+    except TypeError:
+        return 0
 
 
 class MhcPreSinkhorn(NamedTuple):
@@ -68,7 +78,7 @@ def mhc_pre_sinkhorn(
         h_res=empty((*tokens, n * n)),
     )
     if need_backward:
-        slots = 2 * max(num_iters, 0) if isinstance(num_iters, int) else 0  # the call refuses other kinds
+        slots = _slots(num_iters)
         result = result._replace(
             h_pre=empty((*tokens, n)),
             hc_before_norm=empty((*tokens, n * n + 2 * n)),

@@ -59,6 +59,13 @@ def test_many_tokens_per_core(backward):
     assert_right(run(case, backward), reference(*case, need_backward=backward), 8 if backward else 3)
 
 
+@pytest.mark.parametrize("key", ["0", "1"])
+def test_32768_tokens(monkeypatch, key):
+    monkeypatch.setenv("ACLEMU_TILING_KEY", key)
+    case = cases.random_case((4, 8192), 128)
+    assert_right(run(case, need_backward=False), reference(*case), 3)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, BF16])
 @pytest.mark.parametrize("lead, c", [((3, 7), 256), ((1, 1), 4096)])
 def test_without_backward_is_the_same(dtype, lead, c):

@@ -18,7 +18,7 @@ N, MIX = 4, 24
 class _Data(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint64) for name in ("tokens", "tail", "rows_per_core", "rows_per_finish")),
-        *((name, ctypes.c_uint64) for name in ("chunks_per_part", "slot_bytes", "products", "squares")),
+        *((name, ctypes.c_uint64) for name in ("chunks_per_part", "slot_bytes", "products", "squares", "workspace")),
         *((name, ctypes.c_uint32) for name in ("vector_cores", "k_parts", "rows_per_loop", "k_per_slot")),
         *((name, ctypes.c_uint32) for name in ("tail_tile", "num_iters", "need_backward")),
         *((name, ctypes.c_float) for name in ("hc_eps", "norm_eps", "mean_factor")),
@@ -107,7 +107,8 @@ def test_launch_fits_the_chip(tile, tokens, aic, aiv):
         products = t.data.k_parts * tokens * MIX * 4
         squares = t.data.k_parts * tokens * 4 if t.key == 1 else 0
         assert t.data.products == slots
-        assert t.workspace == (16 << 20) + slots + products + squares
+        assert t.data.workspace == slots + products + squares
+        assert t.workspace == (16 << 20) + t.data.workspace
 
 
 @pytest.mark.parametrize("tail", [128, 256, 4096, 7168, 99968])

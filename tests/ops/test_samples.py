@@ -119,3 +119,28 @@ def test_the_readmes_lines_for_cpp(emulator_root, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert all(f"\n{name} " in f"\n{done.stdout}" for name in OUTPUTS)
+
+
+@pytest.mark.parametrize(
+    "libraries",
+    ["-lascendcl -lnnopbase -lopapi", "-lopapi_math -lopapi_transformer -lacl_rt -lnnopbase"],
+    ids=["older toolkits", "newer toolkits"],
+)
+def test_the_published_program_runs_unchanged(emulator_root, tmp_path, libraries):
+    compiler = os.environ.get("CXX") or shutil.which("g++")
+    if not compiler:
+        pytest.skip("no g++ on PATH")
+    source = Path(__file__).parent / "programs" / "published_mhc_pre_sinkhorn.cpp"
+    lib, program = emulator_root / "lib64", tmp_path / "program"
+    flags = [
+        "-std=c++17",
+        "-Wall",
+        "-Werror",
+        f"-I{emulator_root / 'include'}",
+        f"-L{lib}",
+        f"-Wl,-rpath,{lib}",
+    ]
+    built = run([compiler, source, *flags, *libraries.split(), "-o", program])
+    assert built.returncode == 0, built.stderr
+    ran = run([program])
+    assert (ran.returncode, ran.stdout) == (0, "hRes[0] 0.2500\nMhcPreSinkhorn compute success!\n")

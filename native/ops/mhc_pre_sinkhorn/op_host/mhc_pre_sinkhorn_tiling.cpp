@@ -84,7 +84,8 @@ Tiling<MhcPreSinkhornTilingData> TileMhcPreSinkhorn(const MhcPreSinkhornArgument
     data.productsOffset = tiling.blockDim * kSlots * data.slotBytes;
     data.squaresOffset = data.productsOffset + data.kParts * data.tokens * kMix * sizeof(float);
     const uint64_t squaresBytes = tiling.key == 1 ? data.kParts * data.tokens * sizeof(float) : 0;
-    tiling.workspaceSize = platform.systemWorkspace + data.squaresOffset + squaresBytes;
+    data.workspaceBytes = data.squaresOffset + squaresBytes;
+    tiling.workspaceSize = platform.systemWorkspace + data.workspaceBytes;
     return tiling;
 }
 

@@ -22,6 +22,24 @@ constexpr uint16_t FLAG_READY = 0;
 constexpr uint16_t FLAG_FREE = 2;
 constexpr uint16_t FLAG_PRODUCT = 4; // a tile of products is in workspace
 
+// The parts of the workspace, as the tiling lays them out.
+struct Workspace {
+    GlobalTensor<float> slots[SLOTS]; // [tokens of a tile, kPerSlot] each, of this block
+    GlobalTensor<float> products;     // [kParts, T, 24]
+    GlobalTensor<float> squares;      // [kParts, T], only when the columns are split
+
+    __aicore__ inline void Init(GM_ADDR workspace, const MhcPreSinkhornTilingData &tiling, uint64_t block)
+    {
+        GlobalTensor<float> all;
+        all.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace), tiling.workspaceBytes / sizeof(float));
+        for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+            slots[slot] = all[(block * SLOTS + slot) * tiling.slotBytes / sizeof(float)];
+        }
+        products = all[tiling.productsOffset / sizeof(float)];
+        squares = all[tiling.squaresOffset / sizeof(float)];
+    }
+};
+
 // What one block multiplies: tiles of consecutive tokens, each shared by the block's vector cores, and a range of the
 // chunks of kPerSlot columns (all of them unless the columns are split too).
 class BlockWork {

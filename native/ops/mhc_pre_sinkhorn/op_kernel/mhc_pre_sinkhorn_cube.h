@@ -12,12 +12,7 @@ public:
     {
         tiling_ = &tiling;
         width_ = STREAMS * tiling.tail;
-        GM_ADDR mine = workspace + GetBlockIdx() * SLOTS * tiling.slotBytes;
-        for (uint32_t slot = 0; slot < SLOTS; ++slot) {
-            slots_[slot].SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + slot * tiling.slotBytes),
-                                         tiling.slotBytes / sizeof(float));
-        }
-        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace + tiling.productsOffset), tiling.kParts * tiling.tokens * MIX);
+        workspace_.Init(workspace, tiling, GetBlockIdx());
         phi_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(phi), MIX * width_);
 
         const uint32_t rows = 2 * tiling.rowsPerLoop;
@@ -75,7 +70,7 @@ private:
     {
         const uint32_t columns = tiling_->kPerSlot;
         LocalTensor<float> a = a1_.AllocTensor<float>();
-        DataCopy(a, slots_[slot], Nd2Nz(m, columns, columns, RoundUp16(m)));
+        DataCopy(a, workspace_.slots[slot], Nd2Nz(m, columns, columns, RoundUp16(m)));
         a1_.EnQue(a);
 
         LocalTensor<float> b = b1_.AllocTensor<float>();
@@ -189,14 +184,13 @@ private:
         params.quantPre = QuantMode_t::NoQuant;
         params.nz2ndEn = true;
         SetFixpipeNz2ndFlag(1, 0, 0);
-        DataCopy(products_[row * MIX], c, params);
+        DataCopy(workspace_.products[row * MIX], c, params);
         c_.FreeTensor(c);
     }
 
     const MhcPreSinkhornTilingData *tiling_ = nullptr;
     uint64_t width_ = 0; // n*c
-    GlobalTensor<float> slots_[SLOTS];
-    GlobalTensor<float> products_;
+    Workspace workspace_;
     GlobalTensor<float> phi_;
     TQue<TPosition::A1, SLOTS> a1_;
     TQue<TPosition::B1, SLOTS> b1_;

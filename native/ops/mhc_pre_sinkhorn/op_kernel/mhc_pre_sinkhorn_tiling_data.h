@@ -14,6 +14,7 @@ struct MhcPreSinkhornTilingData {
     uint64_t slotBytes;      // workspace: two slots of this size per block,
     uint64_t productsOffset; // then the products, [kParts, T, 24],
     uint64_t squaresOffset;  // then, key 1, the sums of squares, [kParts, T]
+    uint64_t workspaceBytes; // all of the above
     uint32_t vectorCores;    // shares of tokens in front of the products
     uint32_t kParts;         // how many blocks share the columns of a tile; 1 for key 0
     uint32_t rowsPerLoop;    // tokens that a vector core takes at a time: 16 or 32, also the length of a plane

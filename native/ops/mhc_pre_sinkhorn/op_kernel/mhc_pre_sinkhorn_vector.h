@@ -24,15 +24,7 @@ public:
         hin_.SetGlobalBuffer(reinterpret_cast<__gm__ T *>(hin), tiling.tokens * tiling.tail);
         alpha_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(alpha), 3);
         bias_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(bias), MIX);
-        GM_ADDR mine = workspace + block_ * SLOTS * tiling.slotBytes;
-        for (uint32_t slot = 0; slot < SLOTS; ++slot) {
-            slots_[slot].SetGlobalBuffer(reinterpret_cast<__gm__ float *>(mine + slot * tiling.slotBytes),
-                                         tiling.slotBytes / sizeof(float));
-        }
-        products_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace + tiling.productsOffset),
-                                  tiling.kParts * tiling.tokens * MIX);
-        squares_.SetGlobalBuffer(reinterpret_cast<__gm__ float *>(workspace + tiling.squaresOffset),
-                                 tiling.kParts * tiling.tokens);
+        workspace_.Init(workspace, tiling, block_);
 
         const uint32_t slotTile = lanes_ * tiling.kPerSlot;
         const uint32_t tailTiles = STREAMS * tiling.tailTile;
@@ -70,7 +62,7 @@ public:
             StreamRows(work, tile, token, count, before);
             if constexpr (SPLIT_K) {
                 if (count > 0) {
-                    outputs_.WritePlane(squares_[work.KPart() * tiling_->tokens + token], squareSums_, count);
+                    outputs_.WritePlane(workspace_.squares[work.KPart() * tiling_->tokens + token], squareSums_, count);
                 }
             } else {
                 CrossCoreWaitFlag(FLAG_PRODUCT);
@@ -122,7 +114,7 @@ private:
                 }
                 xOut_.EnQue(wide);
                 wide = xOut_.DeQue<float>();
-                DataCopy(slots_[slot][before * columns], wide, count * columns);
+                DataCopy(workspace_.slots[slot][before * columns], wide, count * columns);
                 xOut_.FreeTensor(wide);
             }
             CrossCoreSetFlag<2, PIPE_MTE3>(FLAG_READY + slot);
@@ -157,7 +149,7 @@ private:
                 LocalTensor<float> squares = mixIn_.AllocTensor<float>();
                 DataCopyExtParams params(1, count * sizeof(float), 0, 0, 0);
                 DataCopyPadExtParams<float> noPadding(false, 0, 0, 0.0f);
-                DataCopyPad(squares, squares_[part * tiling_->tokens + token], params, noPadding);
+                DataCopyPad(squares, workspace_.squares[part * tiling_->tokens + token], params, noPadding);
                 mixIn_.EnQue(squares);
                 squares = mixIn_.DeQue<float>();
                 Add(squareSums_, squareSums_, squares, count);
@@ -231,7 +223,7 @@ private:
     __aicore__ inline LocalTensor<float> LoadPart(uint32_t part, uint64_t token, uint32_t count)
     {
         LocalTensor<float> rows = mixIn_.AllocTensor<float>();
-        DataCopy(rows, products_[(part * tiling_->tokens + token) * MIX], count * MIX);
+        DataCopy(rows, workspace_.products[(part * tiling_->tokens + token) * MIX], count * MIX);
         mixIn_.EnQue(rows);
         return mixIn_.DeQue<float>();
     }
@@ -330,9 +322,7 @@ private:
     GlobalTensor<T> hin_;
     GlobalTensor<float> alpha_;
     GlobalTensor<float> bias_;
-    GlobalTensor<float> slots_[SLOTS];
-    GlobalTensor<float> products_; // [kParts, T, 24]
-    GlobalTensor<float> squares_;  // [kParts, T], only when the columns are split
+    Workspace workspace_;
     TQue<TPosition::VECIN, 2> xIn_;
     TQue<TPosition::VECOUT, 2> xOut_;
     TQue<TPosition::VECOUT, 2> hinOut_;
