@@ -9,8 +9,10 @@ from . import ops
 from ._version import __version__
 from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from .catalogue import add_headers
+from .creation import empty, from_dlpack, tensor, zeros
 from .dtypes import as_dtype
 from .enums import aclDataType, aclFormat
+from .event import Event
 from .info import Info, info
 from .libraries import Where, is_available, which
 from .operator import Operator, op, operators
@@ -32,7 +34,7 @@ from .status import (
     explain,
 )
 from .stream import Stream, current_stream, synchronize
-from .tensor import Tensor, empty, tensor, zeros
+from .tensor import Tensor
 
 __all__ = [
     "AclError",
@@ -44,6 +46,7 @@ __all__ = [
     "BoolArray",
     "Device",
     "DeviceFault",
+    "Event",
     "FloatArray",
     "Info",
     "IntArray",
@@ -71,6 +74,7 @@ __all__ = [
     "current_stream",
     "empty",
     "explain",
+    "from_dlpack",
     "info",
     "is_available",
     "op",

@@ -10,8 +10,9 @@ import numpy as np
 
 from . import dtypes, runtime
 from .abi import acl
+from .dtypes import host_array
 from .status import fail
-from .tensor import Tensor, create_descriptor, host_array
+from .tensor import Tensor, create_descriptor
 from .values import to_bool, to_float, to_int
 
 
@@ -66,9 +67,9 @@ class Scalar(_Owned):
     0-d array keeps its own dtype. TypeError for other things, OverflowError for an integer outside the dtype.
     """
 
-    __slots__ = ("_scalar", "dtype")
-    _scalar: Any
-    _slot = "_scalar"
+    __slots__ = ("_aclScalar", "dtype")
+    _aclScalar: Any
+    _slot = "_aclScalar"
     _destroy = "aclDestroyScalar"
 
     def __init__(self, value: Any, dtype: Any = None) -> None:
@@ -78,6 +79,8 @@ class Scalar(_Owned):
             dtype = np.int64
         array = np.asarray(value) if dtype is None else _exact(value, dtypes.as_dtype(dtype))
         array = host_array(array, "a Scalar's value")
+        if array.dtype not in dtypes.TO_ACL:
+            raise TypeError(f"CANN has no scalars of {array.dtype}")
         self.dtype = array.dtype
         self._take(_create_scalar(array), "aclCreateScalar", array[()])
 
@@ -129,8 +132,8 @@ class _Array(_Owned):
 class IntArray(_Array):
     """An aclIntArray of int64 from any integers: list, tuple, range, integer NumPy array."""
 
-    __slots__ = ("_int_array",)
-    _slot = "_int_array"
+    __slots__ = ("_aclIntArray",)
+    _slot = "_aclIntArray"
     _maker, _destroy, _element = "aclCreateIntArray", "aclDestroyIntArray", ctypes.c_int64
 
     @staticmethod
@@ -141,8 +144,8 @@ class IntArray(_Array):
 class FloatArray(_Array):
     """An aclFloatArray of float32 from any real numbers."""
 
-    __slots__ = ("_float_array",)
-    _slot = "_float_array"
+    __slots__ = ("_aclFloatArray",)
+    _slot = "_aclFloatArray"
     _maker, _destroy, _element = "aclCreateFloatArray", "aclDestroyFloatArray", ctypes.c_float
 
     @staticmethod
@@ -153,8 +156,8 @@ class FloatArray(_Array):
 class BoolArray(_Array):
     """An aclBoolArray from bools."""
 
-    __slots__ = ("_bool_array",)
-    _slot = "_bool_array"
+    __slots__ = ("_aclBoolArray",)
+    _slot = "_aclBoolArray"
     _maker, _destroy, _element = "aclCreateBoolArray", "aclDestroyBoolArray", ctypes.c_bool
 
     @staticmethod
@@ -165,8 +168,8 @@ class BoolArray(_Array):
 class TensorList(_Owned):
     """An aclTensorList over tensors, which stay usable: the C list owns descriptors of its own."""
 
-    __slots__ = ("_buffer", "_tensor_list")
-    _slot = "_tensor_list"
+    __slots__ = ("_buffer", "_aclTensorList")
+    _slot = "_aclTensorList"
     _destroy = "aclDestroyTensorList"
 
     def __init__(self, tensors: Iterable[Tensor]) -> None:
@@ -177,7 +180,8 @@ class TensorList(_Owned):
         runtime.enter()
         self._buffer = tuple(t._live_buffer() for t in items)  # what a stream must keep
         elements = [
-            create_descriptor(t._view, t.dtype, t.format, t._storage_shape, t._buffer.address) for t in items
+            create_descriptor(t._view, t.data_type, t.format, t._storage_shape, t._buffer.address)
+            for t in items
         ]
         self._take(create_list(elements), "aclCreateTensorList", items)
 
@@ -202,8 +206,8 @@ def create_list(elements: list[int]) -> int:
 class ScalarList(_Owned):
     """An aclScalarList from numbers (see Scalar for the dtype rule)."""
 
-    __slots__ = ("_scalar_list",)
-    _slot = "_scalar_list"
+    __slots__ = ("_aclScalarList",)
+    _slot = "_aclScalarList"
     _destroy = "aclDestroyScalarList"
 
     def __init__(self, values: Iterable[Any], dtype: Any = None) -> None:

@@ -16,14 +16,16 @@ import numpy as np
 
 from .abi import BY_VALUE
 from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
+from .creation import tensor
+from .dtypes import host_array
 from .prototype import Parameter
-from .tensor import Tensor, host_array, tensor
+from .tensor import Tensor
 from .values import shown, to_bool, to_data_type, to_float, to_format, to_int, to_string
 
 # Kind of parameter -> slot that holds the handle of its class. An object of another kind has not got that
 # slot, so it cannot be passed by mistake; nor has a closed one.
 SLOTS = {
-    "tensor": "_tensor",
+    "tensor": "_aclTensor",
     "tensor_list": TensorList._slot,
     "scalar": Scalar._slot,
     "scalar_list": ScalarList._slot,
@@ -37,7 +39,9 @@ class _Null:
     """NULL in place of any object."""
 
     __slots__ = ()
-    _tensor = _tensor_list = _scalar = _scalar_list = _int_array = _float_array = _bool_array = _buffer = None
+    _aclTensor = _aclTensorList = _aclScalar = _aclScalarList = _aclIntArray = _aclFloatArray = (
+        _aclBoolArray
+    ) = _buffer = None
 
     def __repr__(self) -> str:
         return "NULL"

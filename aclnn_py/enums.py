@@ -80,6 +80,13 @@ class aclrtMemMallocPolicy(IntEnum):
     ACL_MEM_MALLOC_NORMAL_ONLY = 2
 
 
+class aclrtEventRecordedStatus(IntEnum):
+    """What aclrtQueryEventStatus reports. acl/acl_rt.h"""
+
+    ACL_EVENT_RECORDED_STATUS_NOT_READY = 0
+    ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
+
+
 class aclrtStreamStatus(IntEnum):
     """What aclrtStreamQuery reports. acl/acl_rt.h"""
 

@@ -103,7 +103,7 @@ def download(array: np.ndarray, buffer: DeviceBuffer, offset: int) -> None:
 def copy_on_stream(
     stream: Stream, buffer: DeviceBuffer, offset: int, array: np.ndarray, *, upload: bool
 ) -> None:
-    """Puts a copy between a dense array and the buffer at a byte offset on a stream, which keeps both alive."""
+    """Puts a copy between a dense array and the buffer at a byte offset on a stream, which keeps both."""
     handle = stream._open_handle()
     if array.nbytes:
         kind = "HOST_TO_DEVICE" if upload else "DEVICE_TO_HOST"

@@ -18,10 +18,11 @@ import numpy as np
 from . import callcode, catalogue, libraries, runtime
 from .abi import acl
 from .conversion import SLOTS, converter
+from .creation import tensor
 from .prototype import Parameter, Prototype, parse
 from .status import Argument, LibraryNotFound, fail
 from .stream import Stream
-from .tensor import Tensor, tensor
+from .tensor import Tensor
 from .values import shown
 
 if TYPE_CHECKING:

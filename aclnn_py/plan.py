@@ -28,10 +28,10 @@ class _Place:
     """
 
     def __init__(self, tensor: Tensor) -> None:
-        self.dtype, self.format = tensor.dtype, tensor.format
+        self.data_type, self.format = tensor.data_type, tensor.format
         self.view, self.storage, self.address = _folded(tensor)
         self.buffer = tensor._live_buffer()
-        self.handle = create_descriptor(self.view, self.dtype, self.format, self.storage, self.address)
+        self.handle = create_descriptor(self.view, self.data_type, self.format, self.storage, self.address)
 
     def check(self, tensor: Any, label: str) -> None:
         """TypeError or ValueError unless the tensor can take this place."""
@@ -39,11 +39,12 @@ class _Place:
             raise TypeError(f"{label} must be an aclnn.Tensor, got {type(tensor).__name__}")
         tensor._live_buffer()
         view, storage, _ = _folded(tensor)
-        have = (tensor.dtype, tensor.format, view, storage)
-        if have != (self.dtype, self.format, self.view, self.storage):
+        have = (tensor.data_type, tensor.format, view, storage)
+        if have != (self.data_type, self.format, self.view, self.storage):
             raise ValueError(
-                f"{label} is {tensor!r}, the plan was made for shape={self.view.shape}, dtype={self.dtype}, "
-                f"strides={self.view.strides}, offset={self.view.offset}; make a new plan"
+                f"{label} is {tensor!r}, the plan was made for shape={self.view.shape}, "
+                f"{self.data_type.name}, strides={self.view.strides}, offset={self.view.offset}; "
+                "make a new plan"
             )
 
     def put(self, tensor: Tensor) -> int | None:
@@ -56,8 +57,8 @@ class _Place:
 def _folded(tensor: Tensor) -> tuple[View, tuple[int, ...], int | None]:
     """(view, storage shape, address): the offset of a dense view is in the address where alignment allows."""
     base = tensor._buffer.address
-    moved = tensor.offset * tensor.dtype.itemsize
-    plain = tensor.is_contiguous and tensor.format == aclFormat.ACL_FORMAT_ND
+    moved, rest = divmod(tensor.offset * tensor.element.bits, 8)
+    plain = not rest and tensor.is_contiguous and tensor.format == aclFormat.ACL_FORMAT_ND
     if base is None or not plain or (base + moved) % _ALIGNMENT:
         return tensor._view, tensor._storage_shape, base
     return contiguous(tensor.shape), tensor.shape, base + moved
@@ -78,18 +79,15 @@ class Plan:
 
     __slots__ = (
         "__weakref__",
-        "_address",
         "_call",
         "_executor",
         "_generation",
         "_held",
-        "_keep",
         "_lists",
         "_memory",
         "_passed",
-        "_phase2",
         "_places",
-        "_size",
+        "_ready",
         "_stream",
         "_values",
         "_workspace_size",
@@ -106,10 +104,8 @@ class Plan:
         self._memory: Any = None
         self._call = choose(stream)
         self._stream: Stream = self._call[0]
-        self._keep = self._stream._keep
         self._generation = runtime.generation()
         self._values = values  # attributes and arrays, which the executor may still read
-        self._phase2 = operator._phase2
         self._describe(values)
         executor = self._first_phase()
         code = acl.aclSetAclOpExecutorRepeatable(executor)
@@ -168,33 +164,47 @@ class Plan:
         except BaseException:
             acl.aclDestroyAclOpExecutor(executor)
             raise
-        self._address = self._memory and self._memory.argument
-        self._size = ctypes.c_uint64.from_param(self._workspace_size)
         self._executor = ctypes.c_void_p.from_param(executor.value)
 
     def _hold(self) -> None:
-        """What the stream must keep for each replay."""
+        """Collects what the stream must keep for each replay, and what a replay uses."""
         buffers = [place.buffer for places in self._places.values() for place in places]
         self._held = (self.operator, *buffers, self._memory)
+        self._set_ready()
+
+    def _set_ready(self) -> None:
+        """One tuple with all that a replay uses; unset for a plan that is not repeatable."""
+        if self.repeatable:
+            address = self._memory and self._memory.argument
+            size = ctypes.c_uint64.from_param(self._workspace_size)
+            stream = self._stream
+            self._ready = (
+                self._call,
+                stream,
+                self.operator._phase2,
+                address,
+                size,
+                self._executor,
+                stream._keep,
+                self._held,
+            )
 
     def __call__(self) -> None:
         """Puts the work on the stream once more."""
         try:
-            executor = self._executor
-            handle = self._stream._handle
-            if _local.state.call is not self._call:
-                self._enter()
-            address = self._address
+            call, stream, phase2, address, size, executor, keep, held = self._ready
+            handle = stream._handle
+            if _local.state.call is not call:
+                raise AttributeError
         except AttributeError:
             self._call_slowly()
             return
-        code = self._phase2(address, self._size, executor, handle)
-        keep = self._keep
-        keep.append(self._held)
+        code = phase2(address, size, executor, handle)
+        keep.append(held)
         if code:
             self.operator._fail(code, 2, self._values)
-        if len(keep) >= self._stream._limit:
-            self._stream.settle()
+        if len(keep) >= stream._limit:
+            stream.settle()
 
     def _enter(self) -> None:
         """In a thread that has not used the plan yet, or after its runtime state changed."""
@@ -207,6 +217,7 @@ class Plan:
         if state.device != self._stream._device:
             raise ValueError(f"{self!r} is on device {self._stream._device}, this thread on {state.device}")
         self._call = state.call
+        self._set_ready()
 
     def _call_slowly(self) -> None:
         self._enter()
@@ -217,11 +228,12 @@ class Plan:
         executor = self._first_phase()
         size = self._workspace_size
         memory = workspace(self._stream, size, executor) if size else None
-        code = self._phase2(memory and memory.argument, ctypes.c_uint64(size), executor, handle)
-        self._keep.append((*self._held, memory))
+        address = memory and memory.argument
+        code = self.operator._phase2(address, ctypes.c_uint64(size), executor, handle)
+        self._stream._keep.append((*self._held, memory))
         if code:
             self.operator._fail(code, 2, self._values)
-        if len(self._keep) >= self._stream._limit:
+        if len(self._stream._keep) >= self._stream._limit:
             self._stream.settle()
 
     def rebind(self, **tensors: Any) -> None:
@@ -278,6 +290,7 @@ class Plan:
         executor = getattr(self, "_executor", None)
         if executor is not None:
             del self._executor
+            del self._ready
         self._held = ()
         if not runtime.host_objects_usable():
             return

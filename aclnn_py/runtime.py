@@ -22,6 +22,7 @@ from .abi import acl
 from .status import check, recent_message
 
 if TYPE_CHECKING:
+    from .event import Event
     from .memory import DeviceBuffer
     from .stream import Stream
 
@@ -64,6 +65,7 @@ _lock = threading.RLock()
 local = threading.local()
 live_streams: _Live[Stream] = _Live()
 live_buffers: _Live[DeviceBuffer] = _Live()
+live_events: _Live[Event] = _Live()
 _live_states: _Live[ThreadState] = _Live()
 
 
@@ -202,6 +204,9 @@ def _finalise() -> None:
     for stream in live_streams:
         if _try_device(stream._device):
             stream._destroy()
+    for event in live_events:
+        if _try_device(event._device):
+            event._destroy()
     for buffer in buffers:
         if _try_device(buffer.device):
             buffer.free()

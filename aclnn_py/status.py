@@ -179,11 +179,12 @@ class DeviceFault(AclRuntimeError):
 
 
 class StreamTimeout(AclRuntimeError):
-    """A stream was not done within the given time. Its work goes on."""
+    """A stream or event was not done within the given time. The work goes on."""
 
 
 OUT_OF_MEMORY = frozenset({200000, 207001, 207018, 245000})
 STREAM_SYNC_TIMEOUT = 507046
+EVENT_SYNC_TIMEOUT = 507047
 _FAULTS = frozenset(
     {207003, 207016, 207017, 507010, 507011, 507013, 507899, 507901, 507915, 507916}
     | set(range(507014, 507019))
@@ -201,7 +202,7 @@ def exception_class(code: int, operator_call: bool = False) -> type[AclError]:
         return by_module[code // 1000]
     if code in OUT_OF_MEMORY:
         return OutOfDeviceMemory
-    if code == STREAM_SYNC_TIMEOUT:
+    if code in (STREAM_SYNC_TIMEOUT, EVENT_SYNC_TIMEOUT):
         return StreamTimeout
     if code in _FAULTS:
         return DeviceFault

@@ -7,15 +7,18 @@ import os
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import runtime
 from .abi import acl
 from .enums import aclrtStreamStatus
 from .memory import DeviceBuffer
-from .status import STREAM_SYNC_TIMEOUT, check, fail, recent_message
+from .status import STREAM_SYNC_TIMEOUT, AclError, check, fail, recent_message
 
-_SLICE = 0.2  # seconds between looks for Ctrl-C
+if TYPE_CHECKING:
+    from .event import Event
+
+SLICE = 0.2  # seconds between looks for Ctrl-C
 _LOOK_EVERY = 256  # calls between looks whether the stream is done
 _MOST_IN_FLIGHT = 1024  # calls; one more waits for the stream
 _LARGEST_KEPT_WORKSPACE = 256 << 20  # bytes
@@ -89,6 +92,15 @@ class Stream:
         if not self.closed:
             self._drop_finished()
 
+    def release_memory(self) -> None:
+        """Gives back the workspace and what calls kept alive, waiting for them. For when memory runs out."""
+        self._workspace = None
+        try:
+            if self._keep and self._device == runtime.enter().device:
+                self.synchronize()
+        except (ValueError, AclError):
+            pass  # closed by another thread, or a fault, which the next wait reports again
+
     def uses(self, buffer: DeviceBuffer) -> bool:
         """Whether a call that may not be finished uses the buffer."""
         return any(
@@ -130,6 +142,13 @@ class Stream:
             dropped = [popleft() for _ in range(target - self._passed)]
             self._passed += len(dropped)
         del dropped
+
+    def wait(self, event: Event) -> None:
+        """Work put on this stream from now on starts after the event's mark was passed. Returns at once."""
+        mark, handle = event._open(), self._open_handle()
+        with runtime.on_device(self._device):
+            check(acl.aclrtStreamWaitEvent(handle, mark), "aclrtStreamWaitEvent")
+        self._keep.append(("Stream.wait", event))
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Waits until the work put on the stream so far is done. Ctrl-C works while waiting.
@@ -219,7 +238,7 @@ def _wait(handle: Any, timeout: float | None) -> int:
     if not acl.has("aclrtSynchronizeStreamWithTimeout"):
         return _wait_by_query(handle, end)
     while True:
-        left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
+        left = SLICE if end is None else min(SLICE, end - time.monotonic())
         code: int = acl.aclrtSynchronizeStreamWithTimeout(handle, max(1, int(left * 1000)))
         if code != STREAM_SYNC_TIMEOUT:
             return code

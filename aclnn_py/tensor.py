@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from . import dtypes, memory, runtime, views
+from . import dlpack, dtypes, memory, runtime, views
 from .abi import acl
-from .enums import aclFormat
+from .dtypes import host_array
+from .enums import aclDataType, aclFormat
 from .memory import DeviceBuffer
 from .status import fail
 from .views import View
 
+if TYPE_CHECKING:
+    from .stream import Stream
+
+PRIVATE_FORMATS = frozenset(f for f in aclFormat if "C1HWC0" in f.name or "FRACTAL" in f.name)
 Key = int | slice | EllipsisType | None | tuple[int | slice | EllipsisType | None, ...]
 
 
@@ -29,30 +35,50 @@ class Tensor:
     second `close()` is then a ValueError.
     """
 
-    # _tensor is the aclTensor*, ready to be passed. The slot is empty once the tensor is closed, so that no
+    # _aclTensor is the C object, ready to be passed. The slot is empty once the tensor is closed, so that no
     # call can pass it on.
-    __slots__ = ("__weakref__", "_buffer", "_storage_shape", "_tensor", "_view", "dtype", "format")
-    _tensor: Any
+    __slots__ = (
+        "__weakref__",
+        "_aclTensor",
+        "_buffer",
+        "_storage_shape",
+        "_view",
+        "dtype",
+        "element",
+        "format",
+    )
+    _aclTensor: Any
     _buffer: DeviceBuffer
 
     def __init__(
         self,
         buffer: DeviceBuffer,
         view: View,
-        dtype: np.dtype[Any],
+        dtype: Any,
         storage_shape: tuple[int, ...] | None = None,
         format: aclFormat = aclFormat.ACL_FORMAT_ND,
     ) -> None:
-        end = (view.offset + view.extent) * dtype.itemsize if view.size else 0
+        self.element = dtypes.element(dtype)
+        end = self.element.nbytes(view.offset + view.extent) if view.size else 0
         if end > buffer.nbytes:
             raise ValueError(f"the view ends at byte {end} of a buffer of {buffer.nbytes} bytes")
-        self.dtype = dtype
+        self.dtype = self.element.dtype
         self.format = format
         self._view = view
         self._storage_shape = view.shape if storage_shape is None else storage_shape
-        handle = create_descriptor(view, dtype, format, self._storage_shape, buffer.address)
-        self._tensor = ctypes.c_void_p.from_param(handle)
+        handle = create_descriptor(view, self.data_type, format, self._storage_shape, buffer.address)
+        self._aclTensor = ctypes.c_void_p.from_param(handle)
         self._buffer = buffer
+
+    @property
+    def data_type(self) -> aclDataType:
+        """CANN's element type. `dtype` is NumPy's, unsigned integers where NumPy has none (see dtypes)."""
+        return self.element.acl
+
+    @property
+    def storage_shape(self) -> tuple[int, ...]:
+        """Shape of the memory as a whole, in the order of `format`."""
+        return self._storage_shape
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,8 +104,8 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the elements of the view."""
-        return self._view.size * self.dtype.itemsize
+        """Bytes of the elements of the view on the device."""
+        return self.element.nbytes(self._view.size)
 
     @property
     def is_contiguous(self) -> bool:
@@ -87,7 +113,7 @@ class Tensor:
 
     @property
     def closed(self) -> bool:
-        return not hasattr(self, "_tensor")
+        return not hasattr(self, "_aclTensor")
 
     @property
     def device(self) -> runtime.Device:
@@ -105,29 +131,46 @@ class Tensor:
     def numpy(self) -> np.ndarray:
         """A NumPy copy of the elements, dense, after waiting for the streams that still use the memory.
 
-        Errors: what the wait reports (DeviceFault ...), ValueError for a closed tensor.
+        Errors: what the wait reports (DeviceFault ...), ValueError for a closed tensor or one whose format is
+        private to the device (see `storage`).
         """
-        buffer = self._live_buffer()
+        buffer = self._plain_buffer()
         memory.wait_for_users(buffer)
         storage = self._download_extent(buffer)
         if self.is_contiguous:
             return storage.reshape(self.shape)
         return np.array(self._on_host(storage))
 
+    def _plain_buffer(self) -> DeviceBuffer:
+        buffer = self._live_buffer()
+        if self.format in PRIVATE_FORMATS:
+            raise ValueError(
+                f"the elements of {self!r} lie in the order of its format; .storage() shows them as they lie"
+            )
+        return buffer
+
     def _download_extent(self, buffer: DeviceBuffer) -> np.ndarray:
-        storage: np.ndarray = np.empty(self._view.extent, self.dtype)
-        memory.download(storage, buffer, self.offset * self.dtype.itemsize)
-        return storage
+        count, element = self._view.extent, self.element
+        if element.bits % 8 == 0:
+            storage: np.ndarray = np.empty(count, self.dtype)
+            memory.download(storage, buffer, element.nbytes(self.offset))
+            return storage
+        start, skip = divmod(self.offset * element.bits, 8)
+        raw = np.empty(element.nbytes(self.offset + count) - start if count else 0, np.uint8)
+        memory.download(raw, buffer, start)
+        return element.unpack(raw, skip, count)
 
     def _on_host(self, storage: np.ndarray) -> np.ndarray:
         steps = tuple(s * self.dtype.itemsize for s in self.strides)
         return as_strided(storage, self.shape, steps)
 
-    def copy_from(self, array: Any) -> Tensor:
+    def copy_from(self, array: Any, stream: Stream | None = None) -> Tensor:
         """Overwrites the elements with those of a NumPy array of the same shape and dtype; returns the
         tensor.
 
         Waits for the streams that still use the memory. The array may be changed as soon as this returns.
+        With `stream` the copy is put on that stream instead: the tensor must be dense, and the array is kept
+        alive but must not be changed until the stream was waited for.
         """
         source = host_array(array, "copy_from: array")
         if source.dtype != self.dtype:
@@ -136,18 +179,74 @@ class Tensor:
             )
         if source.shape != self.shape:
             raise ValueError(f"copy_from: array has shape {source.shape}, the tensor {self.shape}")
-        buffer = self._live_buffer()
+        if any(step == 0 and n > 1 for step, n in zip(self.strides, self.shape)):
+            raise ValueError(f"copy_from: elements of {self!r} share memory")
+        buffer = self._plain_buffer()
+        at, rest = divmod(self.offset * self.element.bits, 8)
+        if stream is not None:
+            if not self.is_contiguous or rest or self.nbytes * 8 != self.size * self.element.bits:
+                raise ValueError(f"copy_from: {self!r} is not dense, so it cannot be filled on a stream")
+            memory.copy_on_stream(stream, buffer, at, self.element.pack(source), upload=True)
+            return self
         memory.wait_for_users(buffer)
-        if self.is_contiguous:
-            storage = np.asarray(source, order="C")
-        else:
-            storage = self._download_extent(buffer)
-            self._on_host(storage)[...] = source
-        memory.upload(buffer, self.offset * self.dtype.itemsize, storage)
+        if self.element.bits % 8 == 0:
+            storage = np.asarray(source, order="C") if self.is_contiguous else self._download_extent(buffer)
+            if not self.is_contiguous:
+                self._on_host(storage)[...] = source
+            memory.upload(buffer, at, storage)
+            return self
+        # Elements that share a byte with ours must stay
+        whole = Tensor(buffer, views.contiguous((buffer.nbytes * 8 // self.element.bits,)), self.element)
+        elements = whole._download_extent(buffer)
+        self._on_host(elements[self.offset :])[...] = source
+        memory.upload(buffer, 0, self.element.pack(elements))
         return self
 
+    def copy_to(self, array: np.ndarray, stream: Stream) -> None:
+        """Puts a copy of the elements into a C-contiguous array of the same shape and dtype on a stream.
+
+        The array holds them once the stream was waited for; it is kept alive until then. The tensor must be
+        dense and its dtype not packed. TypeError, ValueError.
+        """
+        host_array(array, "copy_to: array")
+        if array.dtype != self.dtype or array.shape != self.shape:
+            raise ValueError(f"copy_to: array is {array.dtype} {array.shape}, the tensor {self!r}")
+        if not (array.flags.c_contiguous and array.flags.writeable):
+            raise ValueError("copy_to: array must be C-contiguous and writeable")
+        if not self.is_contiguous or self.element.bits % 8:
+            raise ValueError(f"copy_to: {self!r} is not dense; use .numpy()")
+        at = self.element.nbytes(self.offset)
+        memory.copy_on_stream(stream, self._plain_buffer(), at, array, upload=False)
+
+    def to_device(self, device: int | runtime.Device) -> Tensor:
+        """This tensor if it is on the device, else a dense copy there, by way of the host."""
+        target = device if isinstance(device, runtime.Device) else runtime.Device(device)
+        if self.device == target:
+            return self
+        array = self.numpy()
+        with target:
+            from .creation import tensor
+
+            return tensor(array, self.element)
+
+    def storage(self) -> Tensor:
+        """The memory as it lies: a dense view of `storage_shape` in the format ND."""
+        return Tensor(self._live_buffer(), views.contiguous(self._storage_shape), self.element)
+
+    def with_format(self, format: aclFormat, storage_shape: Sequence[int] | None = None) -> Tensor:
+        """A view with another format, and another storage shape if given; no element moves.
+
+        ValueError if the storage shape is larger than the memory.
+        """
+        shape = self._storage_shape if storage_shape is None else views.checked(storage_shape)
+        buffer = self._live_buffer()
+        needed = self.element.nbytes(math.prod(shape))
+        if needed > buffer.nbytes:
+            raise ValueError(f"storage shape {shape} needs {needed} bytes, the buffer has {buffer.nbytes}")
+        return Tensor(buffer, self._view, self.element, shape, aclFormat(format))
+
     def _view_as(self, view: View) -> Tensor:
-        return Tensor(self._live_buffer(), view, self.dtype, self._storage_shape, self.format)
+        return Tensor(self._live_buffer(), view, self.element, self._storage_shape, self.format)
 
     def __getitem__(self, key: Key) -> Tensor:
         return self._view_as(views.index(self._view, key))
@@ -172,6 +271,19 @@ class Tensor:
             return self._view_as(views.reshape(self._view, tuple(shape[0])))
         return self._view_as(views.reshape(self._view, shape))  # type: ignore[arg-type]
 
+    def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
+        """A view repeated to a larger shape, by strides of 0. ValueError if NumPy would refuse."""
+        if len(shape) == 1 and not isinstance(shape[0], int):
+            return self._view_as(views.broadcast(self._view, tuple(shape[0])))
+        return self._view_as(views.broadcast(self._view, shape))  # type: ignore[arg-type]
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """A DLPack capsule that shares the memory, after waiting for the streams that still use it."""
+        return dlpack.export(self, **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.device_of(self)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("a device tensor cannot become a NumPy array without a copy")
@@ -181,8 +293,8 @@ class Tensor:
     def close(self) -> None:
         """Releases the tensor. Its memory goes when no other tensor and no unfinished work uses it."""
         try:
-            handle = self._tensor
-            del self._tensor
+            handle = self._aclTensor
+            del self._aclTensor
         except AttributeError:
             return
         del self._buffer
@@ -206,13 +318,17 @@ class Tensor:
         raise TypeError("a device tensor cannot be pickled; pickle its .numpy()")
 
     def __repr__(self) -> str:
-        parts = [f"shape={self.shape}", f"dtype={self.dtype.name}"]
+        coded = dtypes.TO_ACL.get(self.dtype) != self.data_type and self.dtype not in dtypes.PACKED
+        name = self.data_type.name if coded else self.dtype.name
+        parts = [f"shape={self.shape}", f"dtype={name}"]
         if not self.is_contiguous:
             parts.append(f"strides={self.strides}")
         if self.offset:
             parts.append(f"offset={self.offset}")
         if self.format != aclFormat.ACL_FORMAT_ND:
             parts.append(f"format={self.format.name}")
+            if self._storage_shape != self.shape:
+                parts.append(f"storage_shape={self._storage_shape}")
         parts.append("closed" if self.closed else f"device={self._buffer.device}")
         return f"Tensor({', '.join(parts)})"
 
@@ -220,18 +336,18 @@ class Tensor:
         """One line for error messages: dtype, shape, strides unless dense, format."""
         strides = "contiguous" if self.is_contiguous else f"strides {list(self.strides)} offset {self.offset}"
         where = self.format.name.removeprefix("ACL_FORMAT_")
-        return f"{dtypes.spelled(self.dtype):<8}  {list(self.shape)}  {strides}  {where}"
+        return f"{dtypes.spelled(self.data_type):<8}  {list(self.shape)}  {strides}  {where}"
 
 
 def create_descriptor(
-    view: View, dtype: np.dtype[Any], format: aclFormat, storage_shape: tuple[int, ...], address: int | None
+    view: View, data_type: aclDataType, format: aclFormat, storage_shape: tuple[int, ...], address: int | None
 ) -> int:
     """A new aclTensor for the view. The caller destroys it."""
     rank, storage_rank = len(view.shape), len(storage_shape)
     handle = acl.aclCreateTensor(
         (ctypes.c_int64 * rank)(*view.shape),
         rank,
-        dtypes.TO_ACL[dtype],
+        data_type,
         (ctypes.c_int64 * rank)(*view.strides),
         view.offset,
         format,
@@ -242,58 +358,3 @@ def create_descriptor(
     if not handle:
         fail(561103, "aclCreateTensor", hint="it returned NULL")
     return int(handle)
-
-
-def host_array(array: Any, what: str) -> np.ndarray:
-    """A NumPy array that can be uploaded. TypeError naming `what` for another thing or an unusable dtype."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{what} is a masked array; fill it first: .filled(value)")
-    if not isinstance(array, (np.ndarray, np.generic)):
-        raise TypeError(f"{what} must be a NumPy array, got {type(array).__name__}")
-    problem = dtypes.unusable(array.dtype)
-    if problem:
-        raise TypeError(f"{what} has dtype {array.dtype}, which {problem}")
-    return np.asarray(array)
-
-
-def _shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in sizes):
-        raise TypeError(f"a shape is made of integers, got {shape!r}")
-    if any(n < 0 for n in sizes):
-        raise ValueError(f"a shape has no negative lengths, got {tuple(sizes)}")
-    return tuple(int(n) for n in sizes)
-
-
-def tensor(data: Any, dtype: Any = None) -> Tensor:
-    """A new dense device tensor with the elements of a NumPy array, number or nested list.
-
-    Strided and Fortran-ordered arrays become dense (row-major); make strided device tensors by slicing or
-    transposing the result. 0-d and zero-size arrays keep their shape. Without `dtype` an array keeps its own:
-    nothing is cast unasked. The array may be changed as soon as this returns. TypeError for object,
-    structured, masked and foreign-endian arrays; OutOfDeviceMemory.
-    """
-    if isinstance(data, Tensor):
-        raise TypeError("data is an aclnn Tensor already; use a view of it, or .numpy() for a copy")
-    if dtype is not None and not isinstance(data, np.ma.MaskedArray):
-        data = np.asarray(data).astype(dtypes.as_dtype(dtype), copy=False)
-    elif not isinstance(data, (np.ndarray, np.generic)):
-        data = np.asarray(data)
-    source = np.asarray(host_array(data, "data"), order="C")
-    made = empty(source.shape, source.dtype)
-    memory.upload(made._buffer, 0, source)
-    return made
-
-
-def empty(shape: int | Sequence[int], dtype: Any = np.float32) -> Tensor:
-    """A new dense device tensor whose elements are not set. `dtype` as in `dtypes.as_dtype`."""
-    element = dtypes.as_dtype(dtype)
-    view = views.contiguous(_shape(shape))
-    return Tensor(DeviceBuffer(view.size * element.itemsize), view, element)
-
-
-def zeros(shape: int | Sequence[int], dtype: Any = np.float32) -> Tensor:
-    """A new dense device tensor of zeros."""
-    made = empty(shape, dtype)
-    memory.clear(made._buffer)
-    return made

@@ -99,7 +99,7 @@ def to_data_type(value: Any) -> int:
     try:
         if value is None:
             raise TypeError
-        return int(dtypes.TO_ACL[dtypes.as_dtype(value)])
+        return int(dtypes.element(value).acl)
     except TypeError:
         raise TypeError(f"must be an aclDataType or a dtype, got {shown(value)}") from None
 

@@ -38,6 +38,16 @@ class View(NamedTuple):
         return 1 + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides))
 
 
+def checked(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """A shape as a tuple of ints. TypeError for other things, ValueError for a negative length."""
+    sizes: Any = (shape,) if _is_int(shape) else tuple(shape)  # type: ignore[arg-type]
+    if not all(_is_int(n) for n in sizes):
+        raise TypeError(f"a shape is made of integers, got {shape!r}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"a shape has no negative lengths, got {tuple(sizes)}")
+    return tuple(int(n) for n in sizes)
+
+
 def contiguous(shape: Sequence[int], offset: int = 0) -> View:
     """The row-major view of a shape."""
     strides = []
@@ -109,6 +119,17 @@ def transpose(view: View, axes: Sequence[int]) -> View:
     if sorted(order) != list(range(rank)):
         raise ValueError(f"axes {tuple(axes)} are not a permutation of the {rank} axes")
     return View(tuple(view.shape[a] for a in order), tuple(view.strides[a] for a in order), view.offset)
+
+
+def broadcast(view: View, shape: Sequence[int]) -> View:
+    """The view repeated to a larger shape, with strides of 0. ValueError if NumPy's rules do not allow it."""
+    wanted = tuple(shape)
+    extra = len(wanted) - len(view.shape)
+    fits = extra >= 0 and all(n in (1, w) for n, w in zip(view.shape, wanted[extra:]))
+    if not fits or any(n < 0 for n in wanted):
+        raise ValueError(f"cannot broadcast {view.shape} to {wanted}")
+    strides = [0 if n == 1 and w != 1 else s for n, w, s in zip(view.shape, wanted[extra:], view.strides)]
+    return View(wanted, (*[0] * extra, *strides), view.offset)
 
 
 def reshape(view: View, shape: Sequence[int]) -> View:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
-from ..tensor import Tensor, host_array
+from ..dtypes import as_dtype, host_array
+from ..tensor import Tensor
 from ..values import shown
 
 

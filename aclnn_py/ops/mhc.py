@@ -5,9 +5,10 @@ from __future__ import annotations
 import operator
 from typing import Any, NamedTuple
 
+from ..creation import empty
 from ..operator import op
 from ..stream import Stream
-from ..tensor import Tensor, empty
+from ..tensor import Tensor
 from ._inputs import require, require_rank
 
 _MhcPreSinkhorn = "aclnnMhcPreSinkhorn"

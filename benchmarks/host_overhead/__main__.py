@@ -88,10 +88,10 @@ class Subject:
         tensors = [aclnn.zeros(1024), aclnn.zeros(1024), aclnn.Scalar(1.0), aclnn.empty(1024)]
         x, y, alpha, out = tensors
         self.stream = aclnn.current_stream()
-        handles = [value(h) for h in (x._tensor, y._tensor, alpha._scalar, out._tensor)]
+        handles = [value(h) for h in (x._aclTensor, y._aclTensor, alpha._aclScalar, out._aclTensor)]
         stream = value(self.stream._handle)
         plan = call.plan(*tensors)
-        workspace = value(plan._address) if plan._address is not None else None
+        workspace = plan._memory and plan._memory.address
         executor = value(plan._executor) if plan.repeatable else 0
 
         def fresh(symbol: str) -> Any:
@@ -129,7 +129,7 @@ class Subject:
         self.keep = tensors, plan
 
     def seconds(self, calls: int, rounds: int) -> dict[str, float]:
-        """Median seconds per call of each way, called in turns. The stream is waited for outside the timing."""
+        """Median seconds per call of each way, in turns. The stream is waited for outside the timing."""
         samples: dict[str, list[float]] = {name: [] for name in self.ways}
         for i in range(rounds + 2):
             for name, way in self.ways.items():

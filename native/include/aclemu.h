@@ -16,7 +16,7 @@ extern "C" {
    "context", "event", "notify", "device_memory", "host_memory". -1 for another kind. */
 ACL_FUNC_VISIBILITY int64_t aclemuLiveObjects(const char *kind);
 
-/* Writes what is alive, a line per kind or allocation, to `text` (at most `size` bytes with the final 0; NULL with 0
+/* Writes what is alive, a line per kind and per tensor, operator or allocation, to `text` (at most `size` bytes with the final 0; NULL with 0
    asks for the length). Returns the length without the final 0; 0 when nothing is alive. */
 ACL_FUNC_VISIBILITY size_t aclemuLeakReport(char *text, size_t size);
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <map>
 
 #include "nnopbase/api.h"
 #include "nnopbase/executor_table.h"
@@ -15,6 +16,23 @@
 #include "runtime/memory.h"
 
 namespace nnop {
+namespace {
+
+// How many of each operator: they are left over when a first phase has no second, or a repeatable one is kept.
+std::string DescribeExecutors()
+{
+    std::map<std::string, size_t> counts;
+    for (const auto &executor : Executors().Select([](const Executor &) { return true; })) {
+        ++counts[executor->plan.opName];
+    }
+    std::string text;
+    for (const auto &entry : counts) {
+        text += "  " + std::to_string(entry.second) + " of " + entry.first + "\n";
+    }
+    return text;
+}
+
+} // namespace
 
 aclemu::HandleTable<Executor> &Executors()
 {
@@ -22,6 +40,7 @@ aclemu::HandleTable<Executor> &Executors()
         auto *made = new aclemu::HandleTable<Executor>();
         pthread_atfork([] { Executors().Lock(); }, [] { Executors().Unlock(); },
                        [] { Executors().Unlock(); });
+        aclemu::DescribeLive(aclemu::Kind::EXECUTOR, DescribeExecutors);
         return made;
     }();
     return *table;

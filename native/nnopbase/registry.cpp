@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 
+#include <cstdio>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 
+#include "nnopbase/tensor.h"
 #include "runtime/counters.h"
 
 namespace nnop {
@@ -30,10 +33,32 @@ Registry &Objects()
     return *registry;
 }
 
+std::string DescribeTensors()
+{
+    constexpr size_t most = 20; // listed one by one
+    std::string text;
+    size_t count = 0;
+    Registry &registry = Objects();
+    const std::lock_guard<std::mutex> lock(registry.mutex);
+    for (const auto &entry : registry.entries) {
+        if (entry.second.type != Type::TENSOR) {
+            continue;
+        }
+        if (++count <= most) {
+            const auto *tensor = static_cast<const aclTensor *>(entry.first);
+            char address[32];
+            std::snprintf(address, sizeof(address), "%p", tensor->address);
+            text += "  " + ToString(tensor->dataType) + " " + ToString(tensor->viewShape) + " at " + address + "\n";
+        }
+    }
+    return count <= most ? text : text + "  and " + std::to_string(count - most) + " more\n";
+}
+
 // A fork may still release the objects it inherited, so the lock must not be left held by a thread it does
 // not have.
 Registry::Registry()
 {
+    aclemu::DescribeLive(aclemu::Kind::TENSOR, DescribeTensors);
     pthread_atfork([] { Objects().mutex.lock(); }, [] { Objects().mutex.unlock(); },
                    [] { Objects().mutex.unlock(); });
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <stdexcept>
 
 #include "runtime/api.h"
 #include "runtime/clock.h"
@@ -19,7 +20,7 @@ struct CallLog {
     std::FILE *file = nullptr;
     std::atomic<bool> open{false};
 
-    CallLog() { Start(EnvironmentText("ACLEMU_CALLS")); }
+    const bool valid = Start(EnvironmentText("ACLEMU_CALLS"));
 
     bool Start(const std::string &path)
     {
@@ -61,6 +62,14 @@ void LogCall(const char *name, int64_t code)
     if (log.file != nullptr) {
         std::fwrite(line.data(), 1, line.size(), log.file);
         std::fflush(log.file);
+    }
+}
+
+void CheckCallLog()
+{
+    if (!Log().valid) {
+        throw std::invalid_argument("ACLEMU_CALLS is \"" + EnvironmentText("ACLEMU_CALLS") +
+                                    "\"; it must be a file that can be written");
     }
 }
 

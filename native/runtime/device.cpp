@@ -11,6 +11,7 @@
 #include "acl/acl_rt.h"
 #include "runtime/allocator.h"
 #include "runtime/api.h"
+#include "runtime/call_log.h"
 #include "runtime/check.h"
 #include "runtime/context.h"
 #include "runtime/environment.h"
@@ -107,6 +108,7 @@ aclError CheckDevice(int64_t deviceId)
         DelayedStreams();
         Checks();
         ReadFaults();
+        CheckCallLog();
     } catch (const std::invalid_argument &error) {
         return Fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", error.what());
     }

@@ -1,5 +1,6 @@
 #include "runtime/event.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <system_error>
@@ -128,8 +129,8 @@ aclError Event::MakeWait(const std::shared_ptr<TaskQueue> &queue, int64_t timeou
     aclError status = ACL_SUCCESS;
     Push(*queue,
          {"event wait",
-          [self = shared_from_this(), waiting, version, timeoutMs]() -> TaskResult {
-              if (!self->WaitVersion(version, timeoutMs)) {
+          [self = shared_from_this(), waiting, version, timeoutMs, waiter = queue.get()]() -> TaskResult {
+              if (!self->WaitVersion(version, timeoutMs, waiter)) {
                   return {ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "event " + std::to_string(self->id_) +
                                                                " was not reached within " +
                                                                std::to_string(timeoutMs) + " ms"};
@@ -155,16 +156,29 @@ void Event::DemandRecord()
     }
 }
 
-bool Event::WaitVersion(uint64_t version, int64_t timeoutMs)
+bool Event::WaitVersion(uint64_t version, int64_t timeoutMs, const TaskQueue *waiter)
 {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto slice = std::chrono::milliseconds(10); // how late a drop may be noticed
     DemandRecord();
+    const auto end = Clock::now() + std::chrono::milliseconds(timeoutMs < 0 ? 0 : timeoutMs);
     std::unique_lock<std::mutex> lock(mutex_);
     const auto reached = [this, version] { return completed_ >= version; };
-    if (timeoutMs < 0) {
-        reached_.wait(lock, reached);
-        return true;
+    while (!reached()) {
+        if (timeoutMs >= 0 && Clock::now() >= end) {
+            return false;
+        }
+        if (waiter != nullptr && waiter->Dropped()) {
+            return true;
+        }
+        if (waiter != nullptr || timeoutMs >= 0) {
+            const auto next = Clock::now() + slice;
+            reached_.wait_until(lock, timeoutMs < 0 ? next : (waiter == nullptr ? end : std::min(end, next)), reached);
+        } else {
+            reached_.wait(lock, reached);
+        }
     }
-    return reached_.wait_for(lock, std::chrono::milliseconds(timeoutMs), reached);
+    return true;
 }
 
 bool Event::Synchronize(int64_t timeoutMs)
@@ -174,7 +188,7 @@ bool Event::Synchronize(int64_t timeoutMs)
         const std::lock_guard<std::mutex> lock(mutex_);
         version = recorded_;
     }
-    return WaitVersion(version, timeoutMs);
+    return WaitVersion(version, timeoutMs, nullptr);
 }
 
 bool Event::Complete()

@@ -30,7 +30,8 @@ public:
 
 private:
     void Reach(uint64_t version, bool reset);
-    bool WaitVersion(uint64_t version, int64_t timeoutMs);
+    // Also ends, with true, when the stream that waits is told to drop its tasks; `waiter` may be NULL.
+    bool WaitVersion(uint64_t version, int64_t timeoutMs, const TaskQueue *waiter);
     void DemandRecord(); // in delayed mode, whoever waits makes the recording stream run
 
     const uint32_t id_;

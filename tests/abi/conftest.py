@@ -52,7 +52,8 @@ def compiled(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> Ca
             command += ["-I", str(root / "include"), "-I", str(HERE / "programs")]
             if not is_c:
                 command += ["-I", str(NATIVE)]
-            command += [str(path), "-o", str(program), "-L", str(root / "lib64"), "-lascendcl", "-lnnopbase"]
+            command += [str(path), "-o", str(program), "-L", str(root / "lib64")]
+            command += ["-lascendcl", "-lnnopbase", "-lopapi"]
             command += shlex.split(os.environ.get("CFLAGS" if is_c else "CXXFLAGS", ""))
             command += ["-pthread", f"-Wl,-rpath,{root / 'lib64'}"]
             done = subprocess.run(command, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Functions that make no sense without an NPU say so, each by name; no symbol succeeds without doing its work."""
+"""Functions that make no sense without an NPU say so by name; no symbol succeeds without doing its work."""
 
 import ctypes
 import pathlib

@@ -27,9 +27,10 @@ PROGRAMS = [
         ("options.cpp", [scenario], {})
         for scenario in ("attributes", "abort", "callbacks", "notifies", "states")
     ),
-    *(("options.cpp", [scenario], {}) for scenario in ("limits", "batches", "host")),
+    ("options.cpp", ["limits"], {}),
+    *(("queries.cpp", [scenario], {}) for scenario in ("batches", "host")),
     ("options.cpp", ["delayed"], {"ACLEMU_STREAM": "delayed"}),
-    ("options.cpp", ["queries"], {"ACLEMU_DEVICES": "3", "ASCEND_RT_VISIBLE_DEVICES": "2,1"}),
+    ("queries.cpp", ["queries"], {"ACLEMU_DEVICES": "3", "ASCEND_RT_VISIBLE_DEVICES": "2,1"}),
     ("debug.cpp", ["memory"], {"ACLEMU_CHECK": "memory"}),
     ("debug.cpp", ["sync"], {"ACLEMU_CHECK": "sync"}),
     *(("debug.cpp", [scenario], {}) for scenario in ("faults", "leaks", "mode", "exceptions")),

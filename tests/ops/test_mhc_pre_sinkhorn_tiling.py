@@ -18,7 +18,10 @@ N, MIX = 4, 24
 class _Data(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint64) for name in ("tokens", "tail", "rows_per_core", "rows_per_finish")),
-        *((name, ctypes.c_uint64) for name in ("chunks_per_part", "slot_bytes", "products", "squares", "workspace")),
+        *(
+            (name, ctypes.c_uint64)
+            for name in ("chunks_per_part", "slot_bytes", "products", "squares", "workspace")
+        ),
         *((name, ctypes.c_uint32) for name in ("vector_cores", "k_parts", "rows_per_loop", "k_per_slot")),
         *((name, ctypes.c_uint32) for name in ("tail_tile", "num_iters", "need_backward")),
         *((name, ctypes.c_float) for name in ("hc_eps", "norm_eps", "mean_factor")),

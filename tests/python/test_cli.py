@@ -122,8 +122,8 @@ int main() {
     uint64_t size = 7;
     aclOpExecutor *executor = nullptr;
     if (aclInit(nullptr) != 0 || aclrtSetDevice(0) != 0) return 3;
-    int code = aclnnMhcPreSinkhornGetWorkspaceSize(nullptr, nullptr, nullptr, nullptr, 4, 20, 1e-6, 1e-6, false,
-        nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &size, &executor);
+    int code = aclnnMhcPreSinkhornGetWorkspaceSize(nullptr, nullptr, nullptr, nullptr, 4, 20, 1e-6, 1e-6,
+        false, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &size, &executor);
     std::printf("%d\\n", code);
     return EXIT;
 }

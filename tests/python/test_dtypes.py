@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aclnn_py import aclDataType, as_dtype
-from aclnn_py.dtypes import TO_ACL, TO_NUMPY, spelled, unusable
+from aclnn_py.dtypes import PACKED, TO_ACL, TO_NUMPY, element, spelled, unusable
 
 BITS = json.loads((Path(__file__).parents[1] / "data" / "binding" / "dtype_bits.json").read_text())
 
@@ -37,6 +37,23 @@ def test_what_is_not_mapped_is_packed_or_has_no_numpy_type() -> None:
     }
 
 
+def test_element_types_have_cann_s_sizes() -> None:
+    for acl in set(aclDataType) - {aclDataType.ACL_DT_UNDEFINED, aclDataType.ACL_STRING}:
+        found = element(acl)
+        assert (found.acl, found.bits) == (acl, BITS[acl.name])
+        assert element(found) is found
+        assert found.dtype.itemsize * 8 >= found.bits
+    for acl in (aclDataType.ACL_DT_UNDEFINED, aclDataType.ACL_STRING):
+        with pytest.raises(TypeError, match=f"{acl.name} is no element type"):
+            element(acl)
+    assert {e.acl.name: d.name for d, e in PACKED.items()} == {
+        "ACL_INT4": "int4",
+        "ACL_FLOAT4_E2M1": "float4_e2m1fn",
+        "ACL_FLOAT6_E2M3": "float6_e2m3fn",
+        "ACL_FLOAT6_E3M2": "float6_e3m2fn",
+    }
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -60,11 +77,11 @@ def test_as_dtype(given: object, expected: aclDataType) -> None:
         (object, "Python objects"),
         ([("a", np.int32)], "structured"),
         (">f4", r"byte order; use \.astype\('float32'\)"),
-        (ml_dtypes.int4, "packed"),
+        (ml_dtypes.int2, "no aclDataType"),
         ("datetime64[s]", "no aclDataType"),
         ("U3", "no aclDataType"),
         (ml_dtypes.float8_e4m3b11fnuz, "no aclDataType"),
-        (aclDataType.ACL_INT4, "ACL_INT4 has no NumPy type"),
+        (aclDataType.ACL_HIFLOAT8, "ACL_HIFLOAT8 has no NumPy type"),
     ],
 )
 def test_as_dtype_refuses(given: object, words: str) -> None:
@@ -77,5 +94,5 @@ def test_reasons_are_empty_for_what_is_usable() -> None:
 
 
 def test_spelling() -> None:
-    names = [spelled(as_dtype(d)) for d in ("float32", "bfloat16", "int64", "bool")]
+    names = [spelled(element(d).acl) for d in ("float32", "bfloat16", "int64", "bool")]
     assert names == ["FLOAT", "BFLOAT16", "INT64", "BOOL"]

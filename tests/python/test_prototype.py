@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aclnn_py.callcode import call_source
 from aclnn_py.catalogue import _file_name
-from aclnn_py.prototype import PrototypeError, parse
+from aclnn_py.prototype import PrototypeError, parse, read_header
 
 STUB = Path(__file__).with_name("stub")
 TAIL = "uint64_t *workspaceSize, aclOpExecutor **executor"
@@ -130,3 +130,80 @@ def test_generated_source_copes_with_awkward_names() -> None:
     source = call_source(parse(text))
     compile(source, "generated", "exec")
     assert "self, lambda_, from_, *, stream=None" in source
+
+
+@pytest.mark.parametrize(
+    ("text", "ctype", "name", "kind"),
+    [
+        ("const aclTensor *", "const aclTensor*", "arg0", "tensor"),
+        ("aclTensor const*const x", "const aclTensor*", "x", "tensor"),
+        ("unsigned long long n", "uint64_t", "n", "int"),
+        ("unsigned n", "uint32_t", "n", "int"),
+        ("long int n", "int64_t", "n", "int"),
+        ("const unsigned char n", "uint8_t", "n", "int"),
+        ("signed char n", "int8_t", "n", "int"),
+        ("const int64_t dims[]", "const int64_t*", "dims", "pointer"),
+        ("int64_t dims[8]", "int64_t*", "dims", "pointer"),
+        ("uint64_t &size", "uint64_t*", "size", "pointer"),
+        ("struct aclTensor *x", "aclTensor*", "x", "tensor"),
+        ("enum aclDataType t", "aclDataType", "t", "dtype"),
+        ("OUT aclTensor *x", "aclTensor*", "x", "tensor"),
+        ("char x[]", "char*", "x", "string"),
+        ("int64_t n = 5", "int64_t", "n", "int"),
+        ("void *p", "void*", "p", "pointer"),
+    ],
+)
+def test_one_parameter(text: str, ctype: str, name: str, kind: str) -> None:
+    (found,) = parse(f"aclnnStatus aclnnXGetWorkspaceSize({text}, {TAIL});").parameters
+    assert (found.ctype, found.name, found.kind) == (ctype, name, kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("FOO aclnnStatus aclnnXGetWorkspaceSize(const aclTensor *a b, {});", "cannot read parameter 1"),
+        ("aclnnStatus aclnnXGetWorkspaceSize(std::vector<int> a, {});", "cannot read parameter 1"),
+        ("void *aclnnXGetWorkspaceSize({});", "not aclnnStatus"),
+        ("aclnnStatus aclnnXGetWorkspaceSize(int64_t n, bool n, {});", "two parameters n"),
+        ("DECLARE(aclnnX);", "cannot tell what this declares: DECLARE(aclnnX)"),
+    ],
+)
+def test_unreadable_declarations_are_reported(text: str, words: str) -> None:
+    header = read_header("\n" + text.format(TAIL), "some.h")
+    assert not header.operators and len(header.problems) == 1
+    assert header.problems[0].startswith("some.h:2: ") and words in header.problems[0]
+
+
+def test_two_declarations_that_differ() -> None:
+    first = f"aclnnStatus aclnnXGetWorkspaceSize(int64_t n, {TAIL});\n"
+    again = f"aclnnStatus aclnnXGetWorkspaceSize(bool n, {TAIL});\n"
+    assert not read_header(first + first, "h").problems
+    header = read_header(first + again, "h")
+    assert header.operators["aclnnX"].parameters[0].kind == "int"
+    assert header.problems == ("h:2: aclnnX is declared otherwise at h:1; that one counts",)
+    odd = first + "aclnnStatus aclnnX(void *workspace, aclrtStream stream);"
+    assert "aclnnX takes (void*, aclrtStream), not (void*, uint64_t" in read_header(odd, "h").problems[0]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                [t.strip() for t in TYPES] + ["aclScalar *", "uint32_t", "const aclScalarList *"]
+            ),
+            st.from_regex(r"[a-z][A-Za-z0-9]{0,8}(Optional)?", fullmatch=True),
+        ),
+        max_size=50,
+        unique_by=lambda pair: pair[1],
+    )
+)
+def test_a_record_written_as_c_reads_as_itself(parameters: list[tuple[str, str]]) -> None:
+    listed = ", ".join([*(f"{ctype} {name}" for ctype, name in parameters), TAIL])
+    try:
+        made = parse(f"aclnnStatus aclnnXGetWorkspaceSize({listed});")
+    except PrototypeError:
+        # a parameter with the name of a C word has no name
+        assert {name for _, name in parameters} & {"char", "int", "long", "short", "const", "enum", "signed"}
+        return
+    written = ", ".join([*map(str, made.parameters), TAIL])
+    assert parse(f"aclnnStatus aclnnXGetWorkspaceSize({written});").parameters == made.parameters

@@ -80,7 +80,7 @@ def test_numbers_and_lists() -> None:
         (["a"], "no aclDataType"),
         (None, "Python objects"),
         (np.zeros(2, "datetime64[s]"), "no aclDataType"),
-        (np.zeros(2, ml_dtypes.int4), "packed"),
+        (np.zeros(2, ml_dtypes.int2), "no aclDataType"),
     ],
 )
 def test_input_that_cannot_be_a_tensor(data: object, words: str) -> None:

@@ -215,6 +215,17 @@ EXPORT int aclrtMemcpy(void *to, size_t room, const void *from, size_t count, in
     return 0;
 }
 
+// Like an operator: done when the stream is waited for.
+EXPORT int aclrtMemcpyAsync(void *to, size_t room, const void *from, size_t count, int, void *stream) {
+    if (count > room) return Fail(107000, "count is larger than the destination");
+    aclOpExecutor task;
+    task.work = [=](void *) {
+        memcpy(to, from, count);
+        return 0;
+    };
+    return stubEnqueue(stream, task, nullptr);
+}
+
 EXPORT int aclrtMemset(void *to, size_t room, int value, size_t count) {
     if (count > room) return Fail(107000, "count is larger than the destination");
     memset(to, value, count);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -260,6 +261,21 @@ def test_a_prototype_given_as_text() -> None:
     text = "aclnnStatus aclnnStubNoHeaderGetWorkspaceSize(uint64_t *workspaceSize, aclOpExecutor **executor);"
     with pytest.raises(aclnn.AclnnParameterError):
         aclnn.op("aclnnStubNoHeader", prototype=text)()
+
+
+def test_headers_that_the_user_names(tmp_path: Path) -> None:
+    with pytest.raises(aclnn.LibraryNotFound, match="no header declares it; give its declaration"):
+        aclnn.op("aclnnStubNoHeader")
+    header = tmp_path / "mine.h"
+    header.write_text(
+        "/* aclnnStubCopy in other words */\n"
+        "aclnnStatus aclnnStubNoHeaderGetWorkspaceSize(uint64_t *workspaceSize, aclOpExecutor **executor);\n"
+    )
+    aclnn.add_headers(header)
+    assert aclnn.op("aclnnStubNoHeader").prototype.header == f"{header}:2"
+    assert aclnn.operators("stubno*") == ["aclnnStubNoHeader"]
+    with pytest.raises(FileNotFoundError):
+        aclnn.add_headers(tmp_path / "absent.h")
 
 
 def test_help_comes_from_the_prototype() -> None:
