@@ -25,6 +25,8 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # a reader that went away, such as `head`; click ends quietly
         except (LibraryNotFound, AclError, PrototypeError, OSError) as problem:
             raise click.ClickException(str(problem)) from problem
 

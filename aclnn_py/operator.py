@@ -56,13 +56,13 @@ class Operator:
     ) -> None:
         raise NotImplementedError  # each operator's own class has the generated one
 
-    def plan(self, *args: Any, stream: Stream | None = None, **kwargs: Any) -> Plan:
+    def plan(self, /, *args: Any, stream: Stream | None = None, **kwargs: Any) -> Plan:
         """A Plan: phase 1 now, phase 2 as often as it is called. Arguments as in a call."""
         from .plan import Plan
 
         return Plan(self, self._converted(self._bind(*args, **kwargs)), stream)
 
-    def max_workspace_size(self, *args: Any, **kwargs: Any) -> int:
+    def max_workspace_size(self, /, *args: Any, **kwargs: Any) -> int:
         """Bytes of workspace that the operator's third entry point, <name>GetMaxWorkspaceSize, asks for.
 
         LibraryNotFound if the operator has none.

@@ -236,7 +236,7 @@ class Plan:
         if len(self._stream._keep) >= self._stream._limit:
             self._stream.settle()
 
-    def rebind(self, **tensors: Any) -> None:
+    def rebind(self, /, **tensors: Any) -> None:
         """Replaces tensors by others like them: `plan.rebind(x=..., out=...)`.
 
         Same dtype, shape, strides and format; for a parameter that is a list, a list of the same length.

@@ -1,4 +1,4 @@
-"""The second names of the libraries: the same functions and state, and nothing of another file of that name."""
+"""The second names of the libraries: the same functions, one state, nothing of another file of that name."""
 
 import os
 import subprocess

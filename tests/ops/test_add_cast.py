@@ -105,3 +105,21 @@ def test_cast_refuses():
         aclnn.op("aclnnCast")(np.ones(3, np.float32), "float16", aclnn.empty((3,), "float32"))
     with pytest.raises(aclnn.AclnnParameterError, match=r"out has shape \[4\], expected \[3\]"):
         aclnn.op("aclnnCast")(np.ones(3, np.float32), "float16", aclnn.empty((4,), "float16"))
+
+
+def test_plan_is_replayed_and_rebound():
+    """One of aclnnAdd's parameters is called self."""
+    a, b, c = (aclnn.tensor(values((1000,), np.float32, seed)) for seed in (8, 9, 10))
+    out, other_out = aclnn.empty((1000,), "float32"), aclnn.empty((1000,), "float32")
+    plan = aclnn.op("aclnnAdd").plan(a, b, 2.0, out)
+    assert plan.repeatable
+    plan()
+    np.testing.assert_array_equal(out.numpy(), a.numpy() + 2 * b.numpy())
+    plan.rebind(self=c, out=other_out)
+    plan()
+    np.testing.assert_array_equal(other_out.numpy(), c.numpy() + 2 * b.numpy())
+    named = aclnn.op("aclnnAdd").plan(self=b, other=c, alpha=1, out=out)
+    named()
+    np.testing.assert_array_equal(out.numpy(), b.numpy() + c.numpy())
+    aclnn.op("aclnnAdd")(self=c, other=c, alpha=1, out=out)
+    np.testing.assert_array_equal(out.numpy(), 2 * c.numpy())
