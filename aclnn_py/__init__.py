@@ -5,7 +5,7 @@
 Importing opens no library and starts nothing; the first use of a tensor, stream or operator does.
 """
 
-from . import ops
+from . import emulator, ops
 from ._version import __version__
 from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 from .catalogue import add_headers
@@ -73,6 +73,7 @@ __all__ = [
     "as_dtype",
     "current_stream",
     "empty",
+    "emulator",
     "explain",
     "from_dlpack",
     "info",

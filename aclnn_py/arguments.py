@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Iterable
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from .abi import acl
 from .dtypes import host_array
 from .status import fail
 from .tensor import Tensor, create_descriptor
-from .values import to_bool, to_float, to_int
+from .values import shown, to_bool, to_float, to_int
 
 
 class _Owned:
@@ -28,6 +30,7 @@ class _Owned:
         if not handle:
             fail(561103, maker, hint="it returned NULL")
         setattr(self, self._slot, ctypes.c_void_p.from_param(handle))  # ready to be passed, with its C type
+        runtime.live_owners[id(self)] = weakref.ref(self)
 
     @property
     def closed(self) -> bool:
@@ -35,10 +38,15 @@ class _Owned:
 
     def close(self) -> None:
         """Destroys the C object. Closing twice is fine."""
-        handle = getattr(self, self._slot, None)
-        if handle is None:
+        self._release()
+
+    def _release(self) -> None:
+        try:
+            handle = getattr(self, self._slot)
+            delattr(self, self._slot)
+        except AttributeError:
             return
-        delattr(self, self._slot)
+        runtime.live_owners.pop(id(self), None)
         if runtime.host_objects_usable():
             getattr(acl, self._destroy)(handle)
 
@@ -49,6 +57,8 @@ class _Owned:
             pass
 
     def __enter__(self) -> Any:
+        if self.closed:
+            raise ValueError(f"{type(self).__name__}({self._values!r}) was closed")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -64,7 +74,8 @@ class Scalar(_Owned):
     """An aclScalar made from one number.
 
     Without `dtype`: bool -> BOOL, int -> INT64, float -> DOUBLE, complex -> COMPLEX128, and a NumPy scalar or
-    0-d array keeps its own dtype. TypeError for other things, OverflowError for an integer outside the dtype.
+    0-d array keeps its own dtype. TypeError for other things, OverflowError for a number outside the range of
+    the dtype; inf and nan given as such pass.
     """
 
     __slots__ = ("_aclScalar", "dtype")
@@ -93,6 +104,10 @@ def _create_scalar(array: np.ndarray) -> int | None:
 
 def _exact(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
     array = np.asarray(value)
+    if isinstance(value, int) and array.dtype.kind == "O" and dtype.kind != "b":
+        if dtype.kind in "iu" or abs(value) > float(np.finfo(np.float64).max):
+            raise OverflowError(f"{shown(value)} does not fit {dtype.name}")
+        array = np.asarray(float(value))
     if dtype.kind in "iub":
         if array.dtype.kind not in "iub" or (dtype.kind == "b") != (array.dtype.kind == "b"):
             raise TypeError(f"a Scalar of {dtype.name} is not made from {value!r}")
@@ -102,13 +117,18 @@ def _exact(value: Any, dtype: np.dtype[Any]) -> np.ndarray:
                 raise OverflowError(f"{value!r} does not fit {dtype.name}")
     elif array.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"a Scalar of {dtype.name} is not made from the complex {value!r}")
-    return array.astype(dtype)
+    with np.errstate(over="ignore"):
+        made = array.astype(dtype)
+    if np.isfinite(array) and not np.isfinite(made):
+        raise OverflowError(f"{value!r} does not fit {dtype.name}")
+    return made
 
 
 class _Array(_Owned):
     __slots__ = ()
     _maker = ""
     _element: Any = None
+    _item: Any  # each class's own: the C value of one element
 
     def __init__(self, values: Iterable[Any]) -> None:
         items = []
@@ -120,10 +140,6 @@ class _Array(_Owned):
         runtime.enter()
         handle = getattr(acl, self._maker)((self._element * len(items))(*items), len(items))
         self._take(handle, self._maker, items)
-
-    @staticmethod
-    def _item(value: Any) -> Any:
-        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self._values)
@@ -166,38 +182,43 @@ class BoolArray(_Array):
 
 
 class TensorList(_Owned):
-    """An aclTensorList over tensors, which stay usable: the C list owns descriptors of its own."""
+    """An aclTensorList over tensors, which stay usable: the C list owns descriptors of its own.
+
+    None stands for an element that is not given (NULL), where the operator allows it.
+    """
 
     __slots__ = ("_buffer", "_aclTensorList")
     _slot = "_aclTensorList"
     _destroy = "aclDestroyTensorList"
 
-    def __init__(self, tensors: Iterable[Tensor]) -> None:
+    def __init__(self, tensors: Iterable[Tensor | None]) -> None:
         items = list(tensors)
         for i, t in enumerate(items):
-            if not isinstance(t, Tensor):
-                raise TypeError(f"element {i} of a TensorList must be a Tensor, got {type(t).__name__}")
+            if not isinstance(t, (Tensor, NoneType)):
+                raise TypeError(f"element {i} of a TensorList must be a Tensor or None, got {shown(t)}")
         runtime.enter()
-        self._buffer = tuple(t._live_buffer() for t in items)  # what a stream must keep
+        self._buffer = tuple(t._live_buffer() for t in items if t is not None)  # what a stream must keep
         elements = [
-            create_descriptor(t._view, t.data_type, t.format, t._storage_shape, t._buffer.address)
+            None
+            if t is None
+            else create_descriptor(t._view, t.data_type, t.format, t._storage_shape, t._buffer.address)
             for t in items
         ]
         self._take(create_list(elements), "aclCreateTensorList", items)
 
     @property
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> list[Tensor | None]:
         return list(self._values)
 
     def __len__(self) -> int:
         return len(self._values)
 
 
-def create_list(elements: list[int]) -> int:
+def create_list(elements: list[int | None]) -> int:
     """A new aclTensorList that owns the descriptors, which are destroyed if it cannot be made."""
     handle = acl.aclCreateTensorList((ctypes.c_void_p * len(elements))(*elements), len(elements))
     if not handle:
-        for element in elements:
+        for element in filter(None, elements):
             acl.aclDestroyTensor(element)
         fail(561103, "aclCreateTensorList", hint="it returned NULL")
     return int(handle)
@@ -211,7 +232,14 @@ class ScalarList(_Owned):
     _destroy = "aclDestroyScalarList"
 
     def __init__(self, values: Iterable[Any], dtype: Any = None) -> None:
-        items = [v if isinstance(v, Scalar) else Scalar(v, dtype) for v in values]
+        items = []
+        for i, value in enumerate(values):
+            try:
+                items.append(value if isinstance(value, Scalar) else Scalar(value, dtype))
+            except (TypeError, OverflowError) as problem:
+                raise type(problem)(f"element {i} ({shown(value)}): {problem}") from None
+            if items[-1].closed:
+                raise ValueError(f"element {i} was closed: {value!r}")
         runtime.enter()
         elements = [_create_scalar(np.asarray(s._values)) for s in items]  # the list will own these
         handle = acl.aclCreateScalarList((ctypes.c_void_p * len(elements))(*elements), len(elements))

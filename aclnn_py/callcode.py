@@ -8,6 +8,7 @@ so the C functions have no `argtypes`: converting handles again in each call wou
 from __future__ import annotations
 
 import ctypes
+import inspect
 import keyword
 from collections.abc import Callable
 from typing import Any
@@ -34,18 +35,48 @@ def to_c(parameter: Parameter) -> Callable[[Any], Any]:
 
 
 def identifiers(prototype: Prototype) -> list[str]:
-    """The parameters' names in Python: one that means something else there gets an underscore."""
+    """The parameters' names in Python: one that means something else there gets underscores at its end.
+
+    None of them looks like the names of the generated code itself: those begin with an underscore and end
+    without one.
+    """
+
+    def means_else(name: str) -> bool:
+        return keyword.iskeyword(name) or name in _TAKEN or name.startswith("_")
+
+    used = {p.name for p in prototype.parameters if not means_else(p.name)}
+    names = []
+    for parameter in prototype.parameters:
+        name = parameter.name
+        if means_else(name):
+            name += "_"
+            while name in used:
+                name += "_"
+            used.add(name)
+        names.append(name)
+    return names
+
+
+def _header(prototype: Prototype, names: list[str], keywords: str = "") -> list[str]:
+    """The beginning of a function of the parameters that tells itself what is missing or too much."""
+    defaults = [f"{n}=_missing" for n in names]
+    wrong = " or ".join(["_more", "_unknown", *(f"{n} is _missing" for n in names)])
     return [
-        p.name + "_" if keyword.iskeyword(p.name) or p.name in _TAKEN or p.name.startswith("_") else p.name
-        for p in prototype.parameters
+        f"def {prototype.name}({', '.join(['_operator', *defaults, f'*_more{keywords}', '**_unknown'])}):",
+        f"    if {wrong}:",
+        f"        raise _operator._misfit({_tuple(names)}, _more, _unknown)",
     ]
+
+
+def _tuple(names: list[str]) -> str:
+    return "(" + "".join(f"{n}, " for n in names) + ")"
 
 
 def _slot_step(name: str, index: int, slot: str) -> list[str]:
     return [
         "    try:",
         f"        _{index} = {name}.{slot}",
-        "    except AttributeError:",
+        "    except _AttributeError:",
         f"        {name} = _convert[{index}]({name})",
         f"        _{index} = {name}.{slot}",
     ]
@@ -57,21 +88,25 @@ def _value_step(name: str, index: int, parameter: Parameter) -> list[str]:
         test = f"{name} is not True and {name} is not False"
     elif parameter.kind == "int":
         low, high = parameter.limits
-        test = f"{name}.__class__ is not int or not {low} <= {name} <= {high}"
+        test = f"{name}.__class__ is not _int or not {low} <= {name} <= {high}"
     elif parameter.ctype == "double":
-        test = f"{name}.__class__ is not float"
+        test = f"{name}.__class__ is not _float"
     else:
         return [f"    {name} = _convert[{index}]({name})"]
     return [f"    if {test}:", f"        {name} = _convert[{index}]({name})"]
 
 
 def call_source(prototype: Prototype) -> str:
-    """Source of the function that converts, runs both phases and keeps alive what the stream needs."""
+    """Source of the function that converts, runs both phases and keeps alive what the stream needs.
+
+    A call takes the out-parameters of its thread for its own while it runs: a signal handler or a `__del__`
+    in the middle of it may call operators too, and finds none, so it makes others.
+    """
     parameters = prototype.parameters
     names = identifiers(prototype)
-    values = "(" + "".join(f"{n}, " for n in names) + ")"
+    values = _tuple(names)
     lines = [
-        f"def {prototype.name}({', '.join(['_operator', *names, '*', 'stream=None', 'copy_back=False'])}):",
+        *_header(prototype, names, ", stream=None, copy_back=False"),
         "    if copy_back:",
         f"        return _operator._call_and_copy_back({values}, stream)",
     ]
@@ -87,13 +122,20 @@ def call_source(prototype: Prototype) -> str:
     kept = [f"{n}._buffer" for p, n in zip(parameters, names) if p.kind in _ADDRESSES]
     lines += [
         "    try:",
-        "        _stream, _handle, _keep, _size, _executor, _size_ref, _executor_ref = _local.state.call",
+        "        _state = _local.state",
+        "        _stream, _handle, _keep = _state.call",
         "        if stream is not None:",
         "            _handle = stream._handle",
         "            _keep = stream._keep",
         "            _stream = stream",
-        "    except AttributeError:",
-        "        _stream, _handle, _keep, _size, _executor, _size_ref, _executor_ref = _choose(stream)",
+        "            if stream._device != _state.device:",
+        "                raise _AttributeError",
+        "        _size, _executor, _size_ref, _executor_ref = _out = _state.out",
+        "    except (_AttributeError, _TypeError):",
+        "        _stream, _handle, _keep = _choose(stream)",
+        "        _size, _executor, _size_ref, _executor_ref = _out = _make_out()",
+        "        _state = _local.state",
+        "    _state.out = None",
         f"    _code = _phase1({', '.join([*passed, '_size_ref', '_executor_ref'])})",
         "    if _code:",
         f"        _operator._fail(_code, 1, {values})",
@@ -104,16 +146,29 @@ def call_source(prototype: Prototype) -> str:
         "    else:",
         "        _code = _phase2(None, _zero, _executor, _handle)",
         f"        _keep.append(({', '.join(['_operator', *kept])},))",
+        "    _state.out = _out",
         "    if _code:",
         f"        _operator._fail(_code, 2, {values})",
-        "    if len(_keep) >= _stream._limit:",
+        "    if _len(_keep) >= _stream._limit:",
         "        _stream.settle()",
     ]
     return "\n".join(lines) + "\n"
 
 
 def bind_source(prototype: Prototype) -> str:
-    """Source of a function that brings arguments into C order: (*args, **kwargs) -> tuple."""
+    """Source of a function that brings arguments into C order: (operator, *args, **kwargs) -> tuple."""
     names = identifiers(prototype)
-    result = "(" + "".join(f"{n}, " for n in names) + ")"
-    return f"def {prototype.name}({', '.join(names)}):\n    return {result}\n"
+    return "\n".join([*_header(prototype, names), f"    return {_tuple(names)}"]) + "\n"
+
+
+def signature(prototype: Prototype) -> inspect.Signature:
+    """What a call takes, without the operator's own means of telling what does not fit."""
+    kind = inspect.Parameter
+    return inspect.Signature(
+        [
+            kind("_operator", kind.POSITIONAL_ONLY),
+            *(kind(name, kind.POSITIONAL_OR_KEYWORD) for name in identifiers(prototype)),
+            kind("stream", kind.KEYWORD_ONLY, default=None),
+            kind("copy_back", kind.KEYWORD_ONLY, default=False),
+        ]
+    )

@@ -14,8 +14,10 @@ import json
 import logging
 import os
 import re
+import stat
 import tempfile
 import threading
+from collections.abc import Collection
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ from ._version import __version__
 from .prototype import Header, Parameter, Prototype, PrototypeError, read_header
 
 _log = logging.getLogger("aclnn_py")
-_FORMAT = f"{__version__}/1"  # of the cache; another one is not read
+_FORMAT = f"{__version__}/2"  # of the cache; another one is not read
 _lock = threading.RLock()
 _added: list[Path] = []
 _headers: dict[Path, tuple[int, int, Header]] = {}  # file -> size, time, what it declares
@@ -47,13 +49,23 @@ def _places(root: Path) -> list[Path]:
     return [*_added, *roots.header_folders(root)]
 
 
+_UNREADABLE = "cannot be read"
+
+
 def _read(file: Path) -> Header:
-    status = file.stat()
-    key = status.st_size, status.st_mtime_ns
-    known = _headers.get(file)
-    if known is not None and known[:2] == key:
-        return known[2]
-    header = read_header(file.read_text("utf-8", "replace"), str(file))
+    """What a header declares. One that cannot be read, such as a link to nowhere, is one problem."""
+    try:
+        status = file.stat()
+        key = status.st_size, status.st_mtime_ns
+        known = _headers.get(file)
+        if known is not None and known[:2] == key:
+            return known[2]
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe would wait for ever
+            return Header({}, (), (f"{file}: {_UNREADABLE}: it is not a file",))
+        header = read_header(file.read_text("utf-8", "replace"), str(file))
+    except OSError as error:
+        _headers.pop(file, None)
+        return Header({}, (), (f"{file}: {_UNREADABLE}: {error.strerror}",))
     _headers[file] = (*key, header)
     return header
 
@@ -81,24 +93,25 @@ def _file_name(operator: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", operator).lower() + ".h"
 
 
-def find(operator: str, root: Path) -> Prototype | None:
-    """The operator's prototype from its header, None if no header has it.
+def find(operator: str, root: Path, without: Collection[Path] = ()) -> Prototype | None:
+    """The operator's prototype from its header, None if no header has it. Folders `without` do not count.
 
     PrototypeError if a header declares the name as something that cannot be called, or in a way that cannot
-    be read.
+    be read, or if the header of that name cannot be read.
     """
     other = ""
     for place in _places(root):
-        guess = place / _file_name(operator)
-        if guess.is_file() and operator in (near := _read(guess)).operators:
-            return near.operators[operator]
-        if not place.exists():
+        if place in without or not os.path.exists(place):
             continue
+        guess = place / _file_name(operator)
+        if os.path.isfile(guess) and operator in (near := _read(guess)).operators:
+            return near.operators[operator]
         for header in _all(place):
             if operator in header.operators:
                 return header.operators[operator]
             for text in (*header.problems, *header.others):
-                if not other and re.search(rf"\b{re.escape(operator)}(GetWorkspaceSize)?\b", text):
+                about = re.search(rf"\b{re.escape(operator)}(GetWorkspaceSize)?\b", text)
+                if not other and (about or text.startswith(f"{guess}: {_UNREADABLE}")):
                     note = "" if text in header.problems else " is a function, not a two-phase operator"
                     other = text + note
     if other:
@@ -119,7 +132,7 @@ def prototypes(root: Path) -> dict[str, Prototype]:
     """Every operator that the headers declare, by name; of two with one name, the one that `find` gives."""
     found: dict[str, Prototype] = {}
     for place in _places(root):
-        if place.exists():
+        if os.path.exists(place):
             for header in _all(place):
                 for name, prototype in header.operators.items():
                     found.setdefault(name, prototype)
@@ -137,8 +150,8 @@ def names(root: Path, pattern: str = "*") -> list[str]:
 
 
 def report(root: Path) -> tuple[list[str], list[str]]:
-    """(functions that are no operators, declarations that could not be read), each with file:line."""
-    headers = [h for place in _places(root) if place.exists() for h in _all(place)]
+    """(functions that are no operators, what could not be read), each with its place."""
+    headers = [h for place in _places(root) if os.path.exists(place) for h in _all(place)]
     return [o for h in headers for o in h.others], [p for h in headers for p in h.problems]
 
 
@@ -166,16 +179,18 @@ def _load(place: Path) -> None:
         _log.debug("no header cache for %s: %s", place, problem)
 
 
-def _restored(name: str, parameters: list[list[Any]], header: str, largest: bool) -> Prototype:
-    return Prototype(name, tuple(Parameter(*p) for p in parameters), header, largest)
+def _restored(name: str, parameters: list[list[Any]], header: str, largest: bool, phase2: str) -> Prototype:
+    return Prototype(name, tuple(Parameter(*p) for p in parameters), header, largest, phase2)
 
 
 def _store(place: Path, files: list[Path]) -> None:
     rows = []
     for file in files:
+        if file not in _headers:  # it could not be read
+            continue
         size, time, header = _headers[file]
         operators = [
-            (p.name, [astuple(x) for x in p.parameters], p.header, p.largest)
+            (p.name, [astuple(x) for x in p.parameters], p.header, p.largest, p.phase2)
             for p in header.operators.values()
         ]
         rows.append((str(file), size, time, operators, header.others, header.problems))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from . import roots
 
+_log = logging.getLogger("aclnn_py")
 _CXX = (".cpp", ".cc", ".cxx", ".C")
 _NO_LINK = ("-c", "-E", "-S", "-fsyntax-only")
 
@@ -36,6 +38,9 @@ def command(arguments: Sequence[str]) -> list[str]:
     program needs it. LibraryNotFound if there is no root.
     """
     root = roots.candidates()[0]
+    problem = roots.home_problem()
+    if problem:
+        _log.warning("%s; using %s instead", problem, root)
     made = compiler(arguments)
     if any(Path(a).suffix in _CXX for a in arguments) and not any(a.startswith("-std=") for a in arguments):
         made.append("-std=c++17")
@@ -44,7 +49,7 @@ def command(arguments: Sequence[str]) -> list[str]:
         folder.parent if folder.name == "aclnnop" else folder for folder in roots.header_folders(root)
     ]
     made += [f"-I{folder}" for folder in includes if folder.is_dir()]
-    if any(a in _NO_LINK for a in arguments):
+    if only_compiles(arguments):
         return made
     lib64 = root / "lib64"
     custom = roots.custom_libraries()
@@ -54,6 +59,11 @@ def command(arguments: Sequence[str]) -> list[str]:
     made += [f"-l{name.removeprefix('lib').removesuffix('.so')}" for name in names]
     made += [f"-Wl,-rpath,{folder}" for folder in dict.fromkeys([*(c.parent for c in custom), lib64])]
     return made
+
+
+def only_compiles(arguments: Sequence[str]) -> bool:
+    """Whether one of the arguments makes the compiler stop before linking."""
+    return any(a in _NO_LINK for a in arguments)
 
 
 def output(arguments: Sequence[str]) -> Path | None:

@@ -67,14 +67,28 @@ def _to_output(value: Any) -> Tensor:
     raise TypeError(f"must be an aclnn.Tensor or None, got {shown(value)}")
 
 
+def _to_unknown(value: Any) -> Tensor:
+    if isinstance(value, (np.ndarray, np.generic)):
+        raise TypeError(
+            f"must be an aclnn.Tensor (make one with aclnn.tensor or aclnn.empty), got {shown(value)}: the "
+            "header does not say which tensor is the output, and if this is it, its result would be lost "
+            "unless the call has copy_back=True"
+        )
+    raise TypeError(f"must be an aclnn.Tensor or None, got {shown(value)}")
+
+
+def _for_role(role: str) -> Callable[[Any], Tensor]:
+    return {"in": _to_input, "unknown": _to_unknown}.get(role, _to_output)
+
+
 def _to_tensor_list(value: Any, role: str) -> TensorList:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"must be a list of aclnn.Tensor or None, got {shown(value)}")
-    convert = _to_input if role == "in" else _to_output
+    convert = _for_role(role)
     tensors = []
     for i, item in enumerate(value):
         try:
-            tensors.append(item if isinstance(item, Tensor) else convert(item))
+            tensors.append(item if item is None or isinstance(item, Tensor) else convert(item))
         except TypeError as problem:
             raise TypeError(f"element {i} {problem}") from None
     return TensorList(tensors)
@@ -116,7 +130,7 @@ def _from_sequence(make: type, what: str) -> Callable[[Any], Any]:
 
 # kind -> (the class that passes as it is, conversion of anything else given the parameter)
 _CONVERSIONS: dict[str, tuple[Any, Callable[[Parameter], Callable[[Any], Any]]]] = {
-    "tensor": (Tensor, lambda p: _to_input if p.role == "in" else _to_output),
+    "tensor": (Tensor, lambda p: _for_role(p.role)),
     "tensor_list": (TensorList, lambda p: lambda value: _to_tensor_list(value, p.role)),
     "scalar": (Scalar, lambda p: _to_scalar),
     "scalar_list": (ScalarList, lambda p: _from_sequence(ScalarList, "numbers")),
@@ -143,12 +157,15 @@ def converter(operator: str, parameter: Parameter) -> Callable[[Any], Any]:
         if value is None and parameter.is_pointer:
             return NULL if parameter.kind in SLOTS else None
         if own is not None and isinstance(value, own):
-            if parameter.kind in SLOTS and value.closed:
-                raise ValueError(f"{label} was closed: {value!r}")
+            if parameter.kind in SLOTS and not hasattr(value, SLOTS[parameter.kind]):
+                how = "was closed" if value.closed else "is used after ACL was finalized"
+                raise ValueError(f"{label} {how}: {value!r}")
             return value
         try:
             return convert(value)
-        except (TypeError, OverflowError) as problem:
+        except (TypeError, OverflowError, ValueError) as problem:
+            if type(problem) not in (TypeError, OverflowError, ValueError):
+                raise
             raise type(problem)(f"{label} {str(problem).lstrip()}") from None
 
     return checked

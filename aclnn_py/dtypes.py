@@ -61,6 +61,13 @@ class Element(NamedTuple):
         """Whole bytes that hold `count` elements on the device."""
         return -(-count * self.bits // 8)
 
+    @property
+    def limits(self) -> tuple[int, int] | None:
+        """Smallest and largest value of an integer type, or of the codes of one; None for other types."""
+        if self.dtype.kind == "i" or self.dtype.name == "int4":
+            return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+        return (0, (1 << self.bits) - 1) if self.dtype.kind == "u" else None
+
     def pack(self, array: np.ndarray) -> np.ndarray:
         """Elements in a row -> bytes of the device."""
         flat = np.asarray(array, order="C").reshape(-1)
@@ -155,6 +162,16 @@ def unusable(dtype: np.dtype[Any]) -> str:
     if not dtype.isnative:
         return f"is not in this machine's byte order; use .astype({dtype.newbyteorder('=').name!r})"
     return "has no aclDataType"
+
+
+def strided(elements: np.ndarray, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """A view of a dense array with `strides` in elements. as_strided does not take all of ml_dtypes."""
+    size = elements.itemsize
+    steps = tuple(s * size for s in strides)
+    view: np.ndarray = np.ndarray(
+        shape, elements.dtype, elements.reshape(-1).view(np.uint8), start * size, steps
+    )
+    return view
 
 
 def host_array(array: Any, what: str) -> np.ndarray:

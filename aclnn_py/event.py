@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from types import NoneType
 from typing import Any
 
 from . import runtime
@@ -11,6 +12,7 @@ from .abi import acl
 from .enums import aclrtEventRecordedStatus
 from .status import EVENT_SYNC_TIMEOUT, check, fail, recent_message
 from .stream import SLICE, Stream, current_stream
+from .values import shown
 
 
 class Event:
@@ -44,6 +46,8 @@ class Event:
     def record(self, stream: Stream | None = None) -> Event:
         """Marks where the stream (the thread's default one without `stream`) is now; returns the event."""
         event = self._open()
+        if not isinstance(stream, (Stream, NoneType)):
+            raise TypeError(f"record: stream must be an aclnn.Stream or None, got {shown(stream)}")
         on = current_stream() if stream is None else stream
         handle = on._open_handle()
         with runtime.on_device(on._device):
@@ -84,6 +88,8 @@ class Event:
 
     def elapsed_since(self, start: Event) -> float:
         """Seconds on the device from another event to this one. Both must be recorded and done."""
+        if not isinstance(start, Event):
+            raise TypeError(f"elapsed_since: start must be an aclnn.Event, got {shown(start)}")
         ours, theirs = self._open(), start._open()
         milliseconds = ctypes.c_float()
         with runtime.on_device(self._device):

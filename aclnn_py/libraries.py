@@ -3,8 +3,10 @@
 Core libraries (runtime, nnopbase) are opened first, then operator libraries as a symbol is asked for, in the
 order custom packages, built-in ones; see `roots`. Every library is opened RTLD_LOCAL, because two operator
 libraries may hold different C++ objects of one name, and none is ever closed: their threads and exit handlers
-live as long as the process. ACLNN_PY_RTLD_GLOBAL=1 opens the built-in operator libraries RTLD_GLOBAL before
-any custom one, for custom libraries that were linked without naming what they need.
+live as long as the process. A custom library that cannot be opened is passed over, with one warning, since
+it must not keep others from serving their operators. ACLNN_PY_RTLD_GLOBAL=1 opens the built-in operator
+libraries RTLD_GLOBAL before any custom one, for custom libraries that were linked without naming what they
+need.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import platform
 import re
 import threading
 from dataclasses import dataclass
@@ -26,6 +29,7 @@ _lock = threading.RLock()
 _opened: dict[
     Path, ctypes.CDLL
 ] = {}  # never emptied: a CDLL object must outlive every function taken from it
+_unopened: dict[Path, str] = {}  # custom libraries that were passed over, and why
 _root: Path | None = None
 
 
@@ -39,8 +43,13 @@ os.register_at_fork(after_in_child=_after_fork)
 
 def _explain(error: OSError, path: Path, root: Path) -> str:
     text = str(error)
-    missing = re.match(r"(\S+): cannot open shared object file", text)
-    instead = "set ACLNN_PY_BACKEND=emulator to use the CPU emulator instead"
+    instead = _instead(path, root)
+    missing = re.match(r"(.+?): cannot open shared object file: (.*)", text)
+    if missing and missing[1] == str(path):
+        # The loader says "No such file" of a file that is there, but made for another processor
+        foreign = path.is_file() and missing[2].startswith("No such file")
+        cause = f"it is not for this machine ({platform.machine()})" if foreign else missing[2]
+        return f"{path} cannot be opened: {cause}; {instead}"
     if missing and "libascend_hal.so" in missing[1]:
         return (
             f"{path} needs libascend_hal.so, which was not found: it belongs to the NPU driver "
@@ -56,9 +65,21 @@ def _explain(error: OSError, path: Path, root: Path) -> str:
             f"; {holder} has it: set ACLNN_PY_RTLD_GLOBAL=1 to open that one globally first" if holder else ""
         )
         return (
-            f"{path} cannot be opened: it uses the symbol {undefined[1]}, which it was not linked to{where}"
+            f"{path} cannot be opened: it uses the symbol {undefined[1]}, which it was not linked to{where}; "
+            f"or {instead}"
         )
-    return f"{path} cannot be opened: {text}"
+    if re.search(r"ELF|file too short|cannot read file data", text):
+        return f"{path} cannot be opened, it is damaged or no library: {text}; reinstall it, or {instead}"
+    return f"{path} cannot be opened: {text}; {roots.set_env_hint(root)}{instead}"
+
+
+def _instead(path: Path, root: Path) -> str:
+    """The way out that is left when a library cannot be made to open."""
+    if path.name == roots.CUSTOM_NAME:
+        return "take its package off ASCEND_CUSTOM_OPP_PATH or ASCEND_OPP_PATH"
+    if root == roots.EMULATOR_ROOT:
+        return "install aclnn-py again"
+    return "set ACLNN_PY_BACKEND=emulator to use the CPU emulator instead"
 
 
 def _exports(path: Path, name: str) -> bool:
@@ -94,25 +115,29 @@ def root() -> Path:
         return _root
     with _lock:
         if _root is None:
-            candidates = roots.candidates()
-            for candidate in candidates:
-                try:
-                    for paths in _core_paths(candidate).values():
-                        _open(paths[0], candidate)
-                except LibraryNotFound as problem:
-                    if candidate == candidates[-1]:
-                        raise
-                    _log.warning("not using %s: %s", candidate, problem)
-                    continue
-                _announce(candidate)
-                _root = candidate
-                break
-        assert _root is not None
+            _root = _chosen()
         return _root
 
 
-def _announce(chosen: Path) -> None:
-    _log.info("using %s of %s", "the CPU emulator" if is_emulator(chosen) else "the libraries", chosen)
+def _chosen() -> Path:
+    """The first candidate whose core libraries open. Says once which it is, as a warning if others were
+    passed over for it."""
+    candidates = roots.candidates()
+    problems = [roots.home_problem()] if roots.home_problem() else []
+    for candidate in candidates:
+        try:
+            for paths in _core_paths(candidate).values():
+                _open(paths[0], candidate)
+        except LibraryNotFound as problem:
+            problems.append(str(problem))
+            continue
+        used = f"using {'the CPU emulator' if is_emulator(candidate) else 'the libraries'} of {candidate}"
+        if problems:
+            _log.warning("%s; %s instead", "; ".join(problems), used)
+        else:
+            _log.info(used)
+        return candidate
+    raise LibraryNotFound("; ".join(problems))
 
 
 def is_emulator(chosen: Path) -> bool:
@@ -142,13 +167,37 @@ def core_function(library: str, name: str) -> Any:
 
 
 def open_operator_libraries() -> list[tuple[Path, ctypes.CDLL]]:
-    """The operator libraries with their paths, opened, in the order in which symbols are looked up."""
+    """The operator libraries with their paths, opened, in the order in which symbols are looked up.
+
+    Without custom ones that cannot be opened. LibraryNotFound if a built-in one cannot.
+    """
     here = root()
     custom, built_in = roots.custom_libraries(), roots.operator_libraries(here)
     if custom and os.environ.get("ACLNN_PY_RTLD_GLOBAL", "") == "1":
         for path in built_in:
             _open(path, here, ctypes.RTLD_GLOBAL)
-    return [(path, _open(path, here)) for path in [*custom, *built_in, *_core_paths(here)["nnopbase"]]]
+    found = []
+    with _lock:
+        for path in custom:
+            try:
+                found.append((path, _open(path, here)))
+                _unopened.pop(path, None)
+            except LibraryNotFound as problem:
+                if _unopened.get(path) != str(problem):
+                    _log.warning("passed over: %s", problem)
+                _unopened[path] = str(problem)
+    return found + [(path, _open(path, here)) for path in [*built_in, *_core_paths(here)["nnopbase"]]]
+
+
+def unopened() -> dict[Path, str]:
+    """The custom libraries in use that could not be opened, and why."""
+    return {path: _unopened[path] for path in roots.custom_libraries() if path in _unopened}
+
+
+def _and_unopened() -> str:
+    """For the end of a list of searched libraries."""
+    problems = unopened().values()
+    return f"; not searched, because it could not be opened: {'; '.join(problems)}" if problems else ""
 
 
 def operator_functions(name: str) -> tuple[Any, Any]:
@@ -166,7 +215,7 @@ def operator_functions(name: str) -> tuple[Any, Any]:
         if any(has):
             halves.append(f"{path} has {first if has[0] else second} but not {second if has[0] else first}")
     if halves:
-        raise LibraryNotFound(f"{name} is incomplete: " + "; ".join(halves))
+        raise LibraryNotFound(f"{name} is incomplete: " + "; ".join(halves) + _and_unopened())
     searched = ", ".join(str(path) for path, _ in handles)
     from .catalogue import close_names
 
@@ -174,6 +223,7 @@ def operator_functions(name: str) -> tuple[Any, Any]:
     raise LibraryNotFound(
         f"{name} is not in {searched}; it needs a newer CANN or a custom package (ASCEND_CUSTOM_OPP_PATH)"
         + (f"; close names: {', '.join(near)}" if near else "")
+        + _and_unopened()
     )
 
 
@@ -183,7 +233,7 @@ def operator_symbol(name: str) -> Any:
     for _, library in handles:
         if hasattr(library, name):
             return library[name]
-    raise LibraryNotFound(f"{name} is not in {', '.join(str(path) for path, _ in handles)}")
+    raise LibraryNotFound(f"{name} is not in {', '.join(str(path) for path, _ in handles)}{_and_unopened()}")
 
 
 @dataclass(frozen=True)
@@ -242,7 +292,8 @@ def which(symbol: str) -> Where:
             return Where(
                 symbol, header if header and header.is_file() else None, _file_of(library[symbol], path)
             )
-    raise LibraryNotFound(f"{symbol} is in none of the libraries: " + ", ".join(map(str, opened())))
+    searched = ", ".join(map(str, opened()))
+    raise LibraryNotFound(f"{symbol} is in none of the libraries: {searched}{_and_unopened()}")
 
 
 def opened() -> list[Path]:

@@ -12,6 +12,7 @@ from . import runtime
 from .abi import acl
 from .enums import aclrtMemcpyKind, aclrtMemMallocPolicy
 from .status import OUT_OF_MEMORY, AclRuntimeError, check, recent_message
+from .values import shown
 
 if TYPE_CHECKING:
     from .stream import Stream
@@ -53,6 +54,8 @@ class DeviceBuffer:
             if self.address is not None and self.alive():
                 with runtime.on_device(self.device):
                     self.free()
+            elif self.address is not None:
+                runtime.free_outlived(self)
         except Exception:  # nobody is there to hear it, and at interpreter exit half the module may be gone
             pass
 
@@ -104,6 +107,10 @@ def copy_on_stream(
     stream: Stream, buffer: DeviceBuffer, offset: int, array: np.ndarray, *, upload: bool
 ) -> None:
     """Puts a copy between a dense array and the buffer at a byte offset on a stream, which keeps both."""
+    from .stream import Stream
+
+    if not isinstance(stream, Stream):
+        raise TypeError(f"stream must be an aclnn.Stream, got {shown(stream)}")
     handle = stream._open_handle()
     if array.nbytes:
         kind = "HOST_TO_DEVICE" if upload else "DEVICE_TO_HOST"

@@ -19,6 +19,7 @@ from . import callcode, catalogue, libraries, runtime
 from .abi import acl
 from .conversion import SLOTS, converter
 from .creation import tensor
+from .dtypes import host_array
 from .prototype import Parameter, Prototype, parse
 from .status import Argument, LibraryNotFound, fail
 from .stream import Stream
@@ -27,6 +28,25 @@ from .values import shown
 
 if TYPE_CHECKING:
     from .plan import Plan
+
+
+class _Missing:
+    """Stands for an argument that did not come; None means NULL."""
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+_MISSING = _Missing()
+# What generated code uses of Python, under names that no parameter can have
+_BUILTINS = {
+    "_missing": _MISSING,
+    "_len": len,
+    "_int": int,
+    "_float": float,
+    "_AttributeError": AttributeError,
+    "_TypeError": TypeError,
+}
 
 
 class Operator:
@@ -51,24 +71,30 @@ class Operator:
     _converters: list[Any]
     _bind: Any
 
-    def __call__(
-        self, *args: Any, stream: Stream | None = None, copy_back: bool = False, **kwargs: Any
-    ) -> None:
-        raise NotImplementedError  # each operator's own class has the generated one
+    if TYPE_CHECKING:  # each operator's own class has the generated one
+
+        def __call__(
+            self, *args: Any, stream: Stream | None = None, copy_back: bool = False, **kwargs: Any
+        ) -> None: ...
 
     def plan(self, /, *args: Any, stream: Stream | None = None, **kwargs: Any) -> Plan:
         """A Plan: phase 1 now, phase 2 as often as it is called. Arguments as in a call."""
         from .plan import Plan
 
-        return Plan(self, self._converted(self._bind(*args, **kwargs)), stream)
+        return Plan(self, self._converted(self._bind(self, *args, **kwargs)), stream)
 
     def max_workspace_size(self, /, *args: Any, **kwargs: Any) -> int:
         """Bytes of workspace that the operator's third entry point, <name>GetMaxWorkspaceSize, asks for.
 
-        LibraryNotFound if the operator has none.
+        LibraryNotFound if the operator has none, or none that is declared with the parameters of phase 1.
         """
         function = libraries.operator_symbol(self.name + "GetMaxWorkspaceSize")
-        values = self._converted(self._bind(*args, **kwargs))
+        if not self.prototype.largest:
+            raise LibraryNotFound(
+                f"no header declares {self.name}GetMaxWorkspaceSize with the parameters of "
+                f"{self.name}GetWorkspaceSize"
+            )
+        values = self._converted(self._bind(self, *args, **kwargs))
         runtime.enter()
         size, executor = ctypes.c_uint64(), ctypes.c_void_p()
         code = function(*self._to_c(values), ctypes.byref(size), ctypes.byref(executor))
@@ -97,12 +123,12 @@ class Operator:
                 return value
             if not value.flags.writeable:
                 raise ValueError(f"{label} is a read-only array: the result cannot be copied back")
-            made = tensor(value)
+            made = tensor(host_array(value, label))
             targets.append((value, made))
             return made
 
         for i, parameter in enumerate(self.prototype.parameters):
-            if parameter.role in ("out", "inout"):
+            if parameter.role in ("out", "inout", "unknown"):
                 label = f"{self.name}: {parameter}"
                 if parameter.kind == "tensor_list" and isinstance(given[i], (list, tuple)):
                     given[i] = [uploaded(value, label) for value in given[i]]
@@ -118,6 +144,24 @@ class Operator:
     def __str__(self) -> str:
         return self.name
 
+    def _misfit(self, values: tuple[Any, ...], more: tuple[Any, ...], unknown: dict[str, Any]) -> TypeError:
+        """The error for arguments that do not fit; `_MISSING` stands for those that did not come."""
+        named = list(zip(callcode.identifiers(self.prototype), self.prototype.parameters, values))
+        missing = [name for name, _, value in named if value is _MISSING]
+        wrong = [f"{', '.join(missing)} missing"] if missing else []
+        if more:
+            count = len(values) + len(more)
+            wrong.append(f"{count} positional arguments, at most {len(values)} expected")
+        if unknown:
+            wrong.append("no parameter " + ", ".join(f"{n} (got {shown(v)})" for n, v in unknown.items()))
+        takes = ", ".join(f"{name} ({parameter.ctype})" for name, parameter, _ in named)
+        came = ", ".join(f"{name}={shown(value)}" for name, _, value in named if value is not _MISSING)
+        came = ", ".join(filter(None, [came, *map(shown, more)]))
+        return TypeError(
+            f"{self.name}: {'; '.join(wrong)}\n  it takes {takes or 'nothing'}; "
+            f"keywords of a call: stream, copy_back\n  it got {came or 'nothing'}"
+        )
+
     def _fail(self, code: int, phase: int, values: Sequence[Any]) -> None:
         """Raises for a non-zero status code of one of the phases; `values` are the converted arguments."""
         table = tuple(Argument(p.name, _described(p, v)) for p, v in zip(self.prototype.parameters, values))
@@ -131,12 +175,18 @@ def _described(parameter: Parameter, value: Any) -> str:
 
 def choose(stream: Any) -> tuple[Any, ...]:
     """The slow way to `ThreadState.call`: first use in this thread, or something wrong with the stream."""
-    call = runtime.enter().call
+    state = runtime.enter()
     if stream is None:
-        return call
+        return state.call
     if not isinstance(stream, Stream):
         raise TypeError(f"stream must be an aclnn.Stream or None, got {shown(stream)}")
-    return (stream, stream._open_handle(), stream._keep, *call[3:])
+    handle = stream._open_handle()
+    if stream._device != state.device:
+        raise ValueError(
+            f"stream is on device {stream._device}, this thread on device {state.device}: make it this "
+            f"thread's device with aclnn.Device({stream._device}).use(), or in a `with` block"
+        )
+    return (stream, handle, stream._keep)
 
 
 def workspace(stream: Stream, size: int, executor: Any) -> Any:
@@ -157,18 +207,21 @@ def _build(prototype: Prototype) -> Operator:
         "_convert": converters,
         "_local": runtime.local,
         "_choose": choose,
+        "_make_out": runtime.out_parameters,
         "_workspace": workspace,
         "_zero": callcode.ZERO,
         "_true": ctypes.c_bool.from_param(True),
         "_false": ctypes.c_bool.from_param(False),
         "_phase1": phase1,
         "_phase2": phase2,
+        **_BUILTINS,
     }
     for i, parameter in enumerate(prototype.parameters):
         if parameter.kind not in SLOTS:
             scope[f"_to_c{i}"] = callcode.to_c(parameter)
     call = _compiled(source, prototype.name, f"<aclnn_py operator {prototype.name}>", scope)
     call.__doc__ = _documentation(prototype)
+    call.__signature__ = callcode.signature(prototype)
     own = type(
         prototype.name,
         (Operator,),
@@ -178,7 +231,10 @@ def _build(prototype: Prototype) -> Operator:
     made.name, made.prototype, made.source = prototype.name, prototype, source
     made._phase1, made._phase2, made._converters = phase1, phase2, converters
     made._bind = _compiled(
-        callcode.bind_source(prototype), prototype.name, f"<aclnn_py plan of {prototype.name}>", {}
+        callcode.bind_source(prototype),
+        prototype.name,
+        f"<aclnn_py plan of {prototype.name}>",
+        dict(_BUILTINS),
     )
     return made
 
@@ -209,12 +265,16 @@ def op(name: str, prototype: str | None = None) -> Operator:
 
     `prototype` gives C text (phase 1's declaration) for an operator without a header. LibraryNotFound if the
     libraries lack it, or if no header declares it and no prototype was given; PrototypeError (a ValueError)
-    for text that cannot be read.
+    for text that cannot be read; TypeError if `name` is no str.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {shown(name)}")
+    if prototype is not None and not isinstance(prototype, str):
+        raise TypeError(f"prototype must be a str or None, got {shown(prototype)}")
     known = _operators.get((name, prototype))
     if known is not None:
         return known
-    record = parse(prototype, name) if prototype is not None else catalogue.find(name, libraries.root())
+    record = parse(prototype, name) if prototype is not None else _declared(name)
     if record is None:
         libraries.operator_functions(name)  # if the libraries lack it too, that is the better message
         raise LibraryNotFound(
@@ -224,6 +284,13 @@ def op(name: str, prototype: str | None = None) -> Operator:
     made = _build(record)
     with _lock:
         return _operators.setdefault((name, prototype), made)
+
+
+def _declared(name: str) -> Prototype | None:
+    libraries.open_operator_libraries()
+    # Another library may serve the operator of a custom one that did not open, with other parameters
+    without = [library.parents[1] / "include" for library in libraries.unopened()]
+    return catalogue.find(name, libraries.root(), without)
 
 
 def operators(pattern: str = "*") -> list[str]:

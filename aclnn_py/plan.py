@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from typing import Any
 
 from . import callcode, runtime
@@ -37,7 +38,9 @@ class _Place:
         """TypeError or ValueError unless the tensor can take this place."""
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{label} must be an aclnn.Tensor, got {type(tensor).__name__}")
-        tensor._live_buffer()
+        device = tensor._live_buffer().device
+        if device != self.buffer.device:
+            raise ValueError(f"{label} is on device {device}, the plan on device {self.buffer.device}")
         view, storage, _ = _folded(tensor)
         have = (tensor.data_type, tensor.format, view, storage)
         if have != (self.data_type, self.format, self.view, self.storage):
@@ -99,12 +102,13 @@ class Plan:
         self.operator = operator
         self.refusal = 0
         self._passed: list[Any] = []
-        self._places: dict[int, list[_Place]] = {}
+        self._places: dict[int, list[_Place | None]] = {}  # None: an element not given
         self._lists: dict[int, Any] = {}
         self._memory: Any = None
         self._call = choose(stream)
         self._stream: Stream = self._call[0]
         self._generation = runtime.generation()
+        runtime.live_owners[id(self)] = weakref.ref(self)
         self._values = values  # attributes and arrays, which the executor may still read
         self._describe(values)
         executor = self._first_phase()
@@ -136,8 +140,8 @@ class Plan:
             if isinstance(value, (Tensor, TensorList)):
                 places = self._places[i] = []
                 for tensor in [value] if isinstance(value, Tensor) else value.tensors:
-                    places.append(_Place(tensor))
-                handles = [place.handle for place in places]
+                    places.append(None if tensor is None else _Place(tensor))
+                handles = [None if place is None else place.handle for place in places]
                 if isinstance(value, Tensor):
                     self._passed.append(ctypes.c_void_p(handles[0]))
                 else:
@@ -168,7 +172,7 @@ class Plan:
 
     def _hold(self) -> None:
         """Collects what the stream must keep for each replay, and what a replay uses."""
-        buffers = [place.buffer for places in self._places.values() for place in places]
+        buffers = [place.buffer for places in self._places.values() for place in places if place]
         self._held = (self.operator, *buffers, self._memory)
         self._set_ready()
 
@@ -258,11 +262,15 @@ class Plan:
             if len(items) != len(places):
                 raise ValueError(f"{self.operator}: {name} has {len(items)} tensors, the plan {len(places)}")
             for place, item in zip(places, items):
-                place.check(item, f"{self.operator}: {name}")
+                if place is not None:
+                    place.check(item, f"{self.operator}: {name}")
+                elif item is not None:
+                    raise ValueError(f"{self.operator}: {name} has None here in the plan; make a new plan")
             new.append((index, items))
         for index, items in new:
             for n, (place, item) in enumerate(zip(self._places[index], items)):
-                self._set_address(index, n, place, place.put(item))
+                if place is not None:
+                    self._set_address(index, n, place, place.put(item))
         self._hold()
 
     def _set_address(self, index: int, n: int, place: _Place, address: int | None) -> None:
@@ -287,23 +295,28 @@ class Plan:
         if self.closed:
             return
         del self._passed
+        self._release()
+
+    def _release(self) -> None:
+        """Destroys executor and descriptors."""
+        runtime.live_owners.pop(id(self), None)
         executor = getattr(self, "_executor", None)
         if executor is not None:
             del self._executor
             del self._ready
-        self._held = ()
+        self._held = self._values = ()
+        places_of, self._places = self._places, {}
+        self._memory = None
         if not runtime.host_objects_usable():
             return
         if executor is not None:
             acl.aclDestroyAclOpExecutor(executor)
-        for index, places in self._places.items():
+        for index, places in places_of.items():
             if index in self._lists:
                 acl.aclDestroyTensorList(self._lists[index])  # with its elements
             else:
-                for place in places:
+                for place in filter(None, places):
                     acl.aclDestroyTensor(place.handle)
-        self._places = {}
-        self._memory = None
 
     def __del__(self) -> None:
         try:

@@ -5,7 +5,9 @@ Order, for ``ACLNN_PY_BACKEND=auto`` (the default): ``ASCEND_HOME_PATH``; ``/usr
 ``/usr/local/Ascend/ascend-toolkit/latest``; the same two under ``$HOME/Ascend``; the emulator inside this
 package. ``cann`` stops before the emulator, ``emulator`` takes only that. A root is a folder with ``lib64``
 and ``include``; the emulator is laid out as one, so nothing after this file knows which it is. An
-``ASCEND_HOME_PATH`` that does not work is an error, never a reason to compute somewhere else in silence.
+``ASCEND_HOME_PATH`` that is no such folder is an error for ``cann``; ``auto`` goes on with the next, and
+whoever takes that one says so (see `home_problem`): never is anything computed somewhere else in silence. One
+whose libraries are there, but cannot be opened, is an error for both.
 """
 
 from __future__ import annotations
@@ -39,45 +41,49 @@ def backend() -> str:
 
 
 def usual_roots() -> list[Path]:
-    """The install roots that are tried when ASCEND_HOME_PATH is not set."""
+    """The install roots that are tried when ASCEND_HOME_PATH is not set, or is no root."""
     home = Path(os.environ.get("HOME") or "/nonexistent") / "Ascend"
     return [*SYSTEM_ROOTS, home / "cann", home / "ascend-toolkit" / "latest"]
 
 
 def missing_part(root: Path) -> str:
     """What makes `root` no toolkit root, as the end of a sentence; "" if it has the two core libraries."""
-    if not root.exists():
+    if not os.path.exists(root):  # not root.exists(), which raises where it may not look
         return "which does not exist"
-    if not root.is_dir():
+    if not os.path.isdir(root):
         return "which is a file, not a folder"
     lib64 = root / "lib64"
-    if not any((lib64 / name).is_file() for name in RUNTIME_NAMES):
+    if not any(os.path.isfile(lib64 / name) for name in RUNTIME_NAMES):
         return f"which has no lib64/{' or lib64/'.join(RUNTIME_NAMES)}"
-    if not (lib64 / NNOPBASE_NAME).is_file():
+    if not os.path.isfile(lib64 / NNOPBASE_NAME):
         return f"which has no lib64/{NNOPBASE_NAME}"
     return ""
 
 
+def home_problem() -> str:
+    """What is wrong with ASCEND_HOME_PATH, if it is looked at and is no root; else ""."""
+    value = os.environ.get("ASCEND_HOME_PATH", "").strip()
+    problem = missing_part(Path(value)) if value and backend() != "emulator" else ""
+    return f"ASCEND_HOME_PATH is {value!r}, {problem}" if problem else ""
+
+
 def candidates() -> list[Path]:
-    """The roots that hold the core libraries as files, best first. LibraryNotFound if there is none."""
+    """The roots that hold the core libraries as files, best first. LibraryNotFound if there is none, or if
+    ASCEND_HOME_PATH is wrong and only CANN will do."""
     choice = backend()
-    if choice != "emulator":
-        home_path = os.environ.get("ASCEND_HOME_PATH", "").strip()
-        if home_path:
-            root = Path(home_path)
-            problem = missing_part(root)
-            if problem:
-                raise LibraryNotFound(
-                    f"ASCEND_HOME_PATH is {home_path!r}, {problem}; {_other_root_hint()}{_USE_EMULATOR}"
-                )
-            return [root]
+    problem = home_problem()
+    if problem and choice == "cann":
+        raise LibraryNotFound(f"{problem}; {_other_root_hint()}{_USE_EMULATOR}")
+    home_path = os.environ.get("ASCEND_HOME_PATH", "").strip()
+    if home_path and not problem and choice != "emulator":
+        return [Path(home_path)]
     found = []
     if choice != "emulator":
         found += [root for root in usual_roots() if not missing_part(root)]
     if choice != "cann" and not missing_part(EMULATOR_ROOT):
         found.append(EMULATOR_ROOT)
     if not found:
-        raise LibraryNotFound(_nothing_found(choice))
+        raise LibraryNotFound(_nothing_found(choice, problem))
     return found
 
 
@@ -97,14 +103,14 @@ def set_env_hint(root: Path) -> str:
     return ""
 
 
-def _nothing_found(choice: str) -> str:
+def _nothing_found(choice: str, problem: str) -> str:
     looked = ", ".join(str(r) for r in usual_roots())
     if choice == "emulator":
         return (
             f"the emulator was asked for (ACLNN_PY_BACKEND=emulator), but {EMULATOR_ROOT} is not there: this "
             "is a source tree or an install without it; run `pip install .` in the source tree (needs g++)"
         )
-    text = f"no CANN found: ASCEND_HOME_PATH is not set and none of these holds one: {looked}"
+    text = f"no CANN found: {problem or 'ASCEND_HOME_PATH is not set'}, and none of these holds one: {looked}"
     if choice == "auto":
         text += (
             f"; and the emulator is not built ({EMULATOR_ROOT} is not there): set ASCEND_HOME_PATH, "
@@ -144,7 +150,7 @@ def custom_packages() -> list[Path]:
 def custom_libraries() -> list[Path]:
     """The custom operator libraries that exist, first wins."""
     files = [folder / "op_api" / "lib" / CUSTOM_NAME for folder in custom_packages()]
-    return [f for f in files if f.is_file()]
+    return [f for f in files if os.path.isfile(f)]
 
 
 def operator_libraries(root: Path) -> list[Path]:

@@ -16,17 +16,26 @@ import weakref
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .abi import acl
 from .status import check, recent_message
 
 if TYPE_CHECKING:
+    from .dlpack import Loan
     from .event import Event
     from .memory import DeviceBuffer
     from .stream import Stream
 
 T = TypeVar("T")
+
+
+class Owner(Protocol):
+    """Owns C objects in host memory, and is in `live_owners` meanwhile."""
+
+    def _release(self) -> None: ...
+
+
 _REPEAT_INITIALIZE = 100002
 
 
@@ -36,11 +45,13 @@ class _Process:
     initialised = False
     must_finalize = False  # our aclInit counts, so one finalize is ours to make
     finalized_before = False
+    kept = False  # ended for us, but ACL is up for memory that is lent out
     implicit = False  # started by a use outside any Runtime block: stays up until exit
     references = 0  # Runtime blocks that are open
     generation = 0  # grows at each end: handles of an older generation are dead
     forked = False
     exiting = False
+    over = False  # exiting, and everything of ours is destroyed
     default_device: int | None = None
     devices_set: Counter[int] = Counter()
 
@@ -66,22 +77,28 @@ local = threading.local()
 live_streams: _Live[Stream] = _Live()
 live_buffers: _Live[DeviceBuffer] = _Live()
 live_events: _Live[Event] = _Live()
+loans: _Live[Loan] = _Live()
 _live_states: _Live[ThreadState] = _Live()
+# Owners of C objects in host memory (tensors, scalars, plans, ...) by id. They take themselves out when they
+# release what they own, which their `__del__` does at the latest, so no callback is paid for each.
+live_owners: dict[int, weakref.ref[Owner]] = {}
 
 
 class ThreadState:
     """What a thread needs for its calls: its device, its default stream, the out-parameters of phase 1.
 
-    `call` holds it ready for the generated functions: stream, its handle, what it keeps, size, executor, and
-    references to the last two.
+    Two tuples hold it ready for the generated functions. `call`: the stream, its handle, what it keeps.
+    `out`: see `out_parameters`; None while a call uses them, and at first.
     """
 
-    __slots__ = ("__weakref__", "call", "device", "generation", "streams")
-    call: tuple[Stream, Any, deque[tuple[Any, ...]], ctypes.c_uint64, ctypes.c_void_p, Any, Any]
+    __slots__ = ("__weakref__", "call", "device", "generation", "out", "streams")
+    call: tuple[Stream, Any, deque[tuple[Any, ...]]]
+    out: tuple[ctypes.c_uint64, ctypes.c_void_p, Any, Any] | None
 
     def __init__(self) -> None:
         self.device = -1
         self.generation = -1
+        self.out = None
         self.streams: dict[int, Stream] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -95,9 +112,7 @@ class ThreadState:
         stream = self.streams.get(self.device)
         if stream is None or stream.closed:
             stream = self.streams[self.device] = Stream()
-        size, executor = ctypes.c_uint64(), ctypes.c_void_p()
-        references = ctypes.byref(size), ctypes.byref(executor)
-        self.call = (stream, stream._handle, stream._keep, size, executor, *references)
+        self.call = (stream, stream._handle, stream._keep)
         return self.call
 
     @property
@@ -111,6 +126,12 @@ class ThreadState:
             del self.call
         except AttributeError:
             pass
+
+
+def out_parameters() -> tuple[ctypes.c_uint64, ctypes.c_void_p, Any, Any]:
+    """What phase 1 fills: the workspace size, the executor, and references to them."""
+    size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+    return size, executor, ctypes.byref(size), ctypes.byref(executor)
 
 
 def forget_stream(stream: Stream) -> None:
@@ -180,6 +201,9 @@ def _set_device(device: int) -> int:
 
 
 def _initialise() -> None:
+    if _process.kept:
+        _process.kept, _process.initialised = False, True
+        return
     code = acl.aclInit(None)
     if code == _REPEAT_INITIALIZE:
         recent_message()
@@ -198,8 +222,13 @@ def _initialise() -> None:
 
 
 def _finalise() -> None:
-    """Ends everything of this generation. Errors are of no use to anybody here, so they are dropped."""
+    """Ends everything of this generation. Errors are of no use to anybody here, so they are dropped.
+
+    Memory that is lent out stays until the borrower lets go, and with it its device and ACL.
+    """
     _process.generation += 1  # first, so that no other thread takes a stream that is about to go
+    lent = {id(loan.buffer): loan.buffer for loan in loans}
+    lending = {buffer.device for buffer in lent.values()}
     buffers = list(live_buffers)  # held while the streams, which hold some of them, go
     for stream in live_streams:
         if _try_device(stream._device):
@@ -207,22 +236,30 @@ def _finalise() -> None:
     for event in live_events:
         if _try_device(event._device):
             event._destroy()
+    # After the work, which may read them; the latest first, as a plan's executor goes before its tensors
+    for reference in list(live_owners.values())[::-1]:
+        owner = reference()
+        if owner is not None:
+            owner._release()
     for buffer in buffers:
-        if _try_device(buffer.device):
+        if id(buffer) not in lent and _try_device(buffer.device):
             buffer.free()
     for state in _live_states:
         state.invalidate()
         state.streams.clear()
-    for device, times in _process.devices_set.items():
-        for _ in range(times):
+    for device in set(_process.devices_set) - lending:
+        for _ in range(_process.devices_set.pop(device)):
             acl.aclrtResetDevice(device)
-    _process.devices_set.clear()
+    _process.initialised = _process.implicit = False
+    _process.kept = bool(lending)
+    if lending:
+        return
     if _process.must_finalize:
         if acl.has("aclFinalizeReference"):
             acl.aclFinalizeReference(ctypes.byref(ctypes.c_uint64()))
         else:
             acl.aclFinalize()
-    _process.initialised = _process.must_finalize = _process.implicit = False
+    _process.must_finalize = False
     _process.finalized_before = True
 
 
@@ -230,6 +267,19 @@ def _try_device(device: int) -> bool:
     fine = bool(acl.aclrtSetDevice(device) == 0)
     _process.devices_set[device] += fine
     return fine
+
+
+def free_outlived(buffer: DeviceBuffer) -> None:
+    """Frees memory that was lent out when its generation ended, now that the borrower let go."""
+    with _lock:
+        up = _process.kept or _process.initialised
+        if not up or _process.forked or _process.exiting:
+            return
+        if _try_device(buffer.device):
+            buffer.free()
+        state = getattr(local, "state", None)
+        if state is not None and state.device != buffer.device:
+            _try_device(state.device)
 
 
 class Runtime:
@@ -256,15 +306,16 @@ class Runtime:
 @atexit.register
 def _at_exit() -> None:
     _process.exiting = True
-    if _process.initialised and not _process.forked:
+    if (_process.initialised or _process.kept) and not _process.forked:
         with _lock:
             _finalise()
+    _process.over = True
 
 
 def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
-    if _process.initialised:
+    if _process.initialised or _process.kept:
         _process.forked = True
         _process.generation += 1
         for state in _live_states:
@@ -288,7 +339,7 @@ def usable(made_in: int) -> bool:
 
 def host_objects_usable() -> bool:
     """Whether descriptors (aclTensor and the like, host memory only) may still be destroyed."""
-    return not (_process.forked or _process.exiting)
+    return not (_process.forked or _process.over)
 
 
 class Device:

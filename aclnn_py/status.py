@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator as _operator
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -100,8 +101,8 @@ class AclError(Exception):
     """A CANN call returned a non-zero status code.
 
     Attributes: `code`; `name` (symbolic); `op` (function or operator); `phase` (1, 2 or None); `message` (the
-    library's own recent error text, "" if it had none); `arguments` (tuple of Argument); `status` (the
-    table's row); `hint`.
+    library's own recent error text, all of it, "" if it had none); `headline` (the line of it that is about
+    this call); `arguments` (tuple of Argument); `status` (the table's row); `hint`.
     """
 
     def __init__(
@@ -129,6 +130,26 @@ class AclError(Exception):
     def name(self) -> str:
         return self.status.name
 
+    @property
+    def headline(self) -> str:
+        """The first line of `message` that names `op`, else its first line; "" without a message.
+
+        The library leads with what was reported first in this thread, which may be left from a call of
+        somebody else who never read it.
+        """
+        lines = [line.strip() for line in self.message.strip().splitlines()]
+        name = re.escape(self.op.partition("(")[0])
+        own = re.compile(rf"\b{name}(?:GetWorkspaceSize|_\d+)?\b")
+        return next((line for line in lines if own.search(line)), lines[0] if lines else "")
+
+    def _said(self) -> str:
+        text, headline = self.message.strip(), self.headline
+        head, _, rest = text.partition("TraceBack (most recent call last):")
+        if headline in head:
+            return text
+        others = [line for line in rest.strip("\n").splitlines() if line.strip() != headline]
+        return "\n".join([headline, "also pending in this thread:", head.rstrip(), *others])
+
     def __str__(self) -> str:
         status = self.status
         phase = {1: " (phase 1, GetWorkspaceSize)", 2: " (phase 2, launch)"}.get(self.phase or 0, "")
@@ -136,7 +157,7 @@ class AclError(Exception):
             f"{self.op}{phase} returned {self.code} {status.name or '(not a known code)'}: {status.meaning}"
         ]
         if self.message:
-            lines.append("  the library says: " + self.message.strip().replace("\n", "\n    "))
+            lines.append("  the library says: " + self._said().replace("\n", "\n    "))
         if self.hint:
             lines.append("  " + self.hint.replace("\n", "\n  "))
         if self.arguments:

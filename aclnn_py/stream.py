@@ -14,6 +14,7 @@ from .abi import acl
 from .enums import aclrtStreamStatus
 from .memory import DeviceBuffer
 from .status import STREAM_SYNC_TIMEOUT, AclError, check, fail, recent_message
+from .values import shown
 
 if TYPE_CHECKING:
     from .event import Event
@@ -44,6 +45,7 @@ class Stream:
         "_passed",
         "_workspace",
         "_device",
+        "_dropping",
     )
 
     def __init__(self) -> None:
@@ -52,6 +54,7 @@ class Stream:
         self._generation = state.generation
         self._keep: deque[tuple[Any, ...]] = deque()  # one entry per call: operator, then the buffers it uses
         self._passed = 0  # entries dropped so far
+        self._dropping = False
         self._lock = threading.RLock()
         self._workspace: DeviceBuffer | None = None
         self._limit = self._first_limit = 1 if _blocking() else _LOOK_EVERY
@@ -137,14 +140,25 @@ class Stream:
         return status.value == aclrtStreamStatus.ACL_STREAM_STATUS_COMPLETE
 
     def _drop(self, target: int) -> None:
-        with self._lock:  # what is dropped goes outside the lock: freeing runs code that may come back here
-            popleft = self._keep.popleft
-            dropped = [popleft() for _ in range(target - self._passed)]
-            self._passed += len(dropped)
+        dropped = []  # goes outside the lock: freeing runs code that may come back here
+        with self._lock:
+            if self._dropping:  # this is a signal handler or a __del__ in the middle of the lines below
+                return
+            self._dropping = True
+            try:
+                for _ in range(target - self._passed):
+                    dropped.append(self._keep.popleft())
+            finally:
+                self._passed += len(dropped)
+                self._dropping = False
         del dropped
 
     def wait(self, event: Event) -> None:
         """Work put on this stream from now on starts after the event's mark was passed. Returns at once."""
+        from .event import Event
+
+        if not isinstance(event, Event):
+            raise TypeError(f"wait: event must be an aclnn.Event, got {shown(event)}")
         mark, handle = event._open(), self._open_handle()
         with runtime.on_device(self._device):
             check(acl.aclrtStreamWaitEvent(handle, mark), "aclrtStreamWaitEvent")

@@ -31,8 +31,8 @@ from aclnn_py import (
 )
 '''
 _TYPES = {
-    "tensor": "Tensor | None",
-    "tensor_list": "TensorList | Sequence[Tensor] | None",
+    "tensor": "Tensor | np.ndarray | None",
+    "tensor_list": "TensorList | Sequence[Tensor | np.ndarray | None] | None",
     "scalar": "Scalar | complex | np.generic | np.ndarray | None",
     "scalar_list": "ScalarList | Sequence[Scalar | complex | np.generic] | None",
     "int_array": "IntArray | Sequence[int] | np.ndarray | None",
@@ -48,26 +48,29 @@ _TYPES = {
 }
 
 
-def python_type(parameter: Parameter) -> str:
-    """What a call takes for the parameter, as an annotation."""
-    if parameter.role == "in" and parameter.kind == "tensor":
-        return "Tensor | np.ndarray | None"
-    if parameter.role == "in" and parameter.kind == "tensor_list":
-        return "TensorList | Sequence[Tensor | np.ndarray] | None"
-    return _TYPES[parameter.kind]
+def python_type(parameter: Parameter, copy_back: bool = True) -> str:
+    """What a call takes for the parameter, as an annotation; what a plan takes, without `copy_back`: an array
+    for an input only."""
+    taken = _TYPES[parameter.kind]
+    is_array = parameter.role in ("in", "attr") or parameter.kind == "pointer"
+    return taken if copy_back or is_array else taken.replace("Tensor | np.ndarray", "Tensor")
 
 
 def _operator(prototype: Prototype) -> str:
     names = identifiers(prototype)
-    taken = "".join(
-        f"        {name}: {python_type(p)},\n" for name, p in zip(names, prototype.parameters, strict=True)
+    called, planned = (
+        "".join(
+            f"        {name}: {python_type(p, copy_back)},\n"
+            for name, p in zip(names, prototype.parameters, strict=True)
+        )
+        for copy_back in (True, False)
     )
     kind = f"_{prototype.name}"
     return (
         f"\nclass {kind}(Operator):\n"
-        f"    def __call__(  # type: ignore[override]\n        _operator,\n{taken}        *,\n"
+        f"    def __call__(  # type: ignore[override]\n        _operator,\n{called}        *,\n"
         f"        stream: Stream | None = None,\n        copy_back: bool = False,\n    ) -> None: ...\n"
-        f"    def plan(  # type: ignore[override]\n        _operator,\n{taken}        *,\n"
+        f"    def plan(  # type: ignore[override]\n        _operator,\n{planned}        *,\n"
         f"        stream: Stream | None = None,\n    ) -> Plan: ...\n"
         f"\n{prototype.name}: {kind}\n"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+import weakref
 from collections.abc import Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from . import dlpack, dtypes, memory, runtime, views
 from .abi import acl
@@ -35,8 +35,8 @@ class Tensor:
     second `close()` is then a ValueError.
     """
 
-    # _aclTensor is the C object, ready to be passed. The slot is empty once the tensor is closed, so that no
-    # call can pass it on.
+    # _aclTensor is the C object, ready to be passed. The slot is empty once the tensor is closed or ACL was
+    # finalized, so that no call can pass it on.
     __slots__ = (
         "__weakref__",
         "_aclTensor",
@@ -69,6 +69,7 @@ class Tensor:
         handle = create_descriptor(view, self.data_type, format, self._storage_shape, buffer.address)
         self._aclTensor = ctypes.c_void_p.from_param(handle)
         self._buffer = buffer
+        runtime.live_owners[id(self)] = weakref.ref(self)
 
     @property
     def data_type(self) -> aclDataType:
@@ -113,7 +114,7 @@ class Tensor:
 
     @property
     def closed(self) -> bool:
-        return not hasattr(self, "_aclTensor")
+        return not hasattr(self, "_buffer")
 
     @property
     def device(self) -> runtime.Device:
@@ -161,8 +162,7 @@ class Tensor:
         return element.unpack(raw, skip, count)
 
     def _on_host(self, storage: np.ndarray) -> np.ndarray:
-        steps = tuple(s * self.dtype.itemsize for s in self.strides)
-        return as_strided(storage, self.shape, steps)
+        return dtypes.strided(storage, 0, self.shape, self.strides)
 
     def copy_from(self, array: Any, stream: Stream | None = None) -> Tensor:
         """Overwrites the elements with those of a NumPy array of the same shape and dtype; returns the
@@ -256,9 +256,9 @@ class Tensor:
             raise TypeError("a 0-d tensor has no length")
         return self.shape[0]
 
-    def transpose(self, *axes: int) -> Tensor:
-        """A view with the axes in the given order; without axes, reversed."""
-        return self._view_as(views.transpose(self._view, axes))
+    def transpose(self, *axes: int | Sequence[int]) -> Tensor:
+        """A view with the axes in the given order, as numbers or one tuple; without axes, reversed."""
+        return self._view_as(views.transpose(self._view, views.integers(axes, "axes")))
 
     @property
     def T(self) -> Tensor:
@@ -267,15 +267,11 @@ class Tensor:
 
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """A view of another shape; one length may be -1. ValueError if it would need a copy."""
-        if len(shape) == 1 and not isinstance(shape[0], int):
-            return self._view_as(views.reshape(self._view, tuple(shape[0])))
-        return self._view_as(views.reshape(self._view, shape))  # type: ignore[arg-type]
+        return self._view_as(views.reshape(self._view, views.integers(shape, "a shape")))
 
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
         """A view repeated to a larger shape, by strides of 0. ValueError if NumPy would refuse."""
-        if len(shape) == 1 and not isinstance(shape[0], int):
-            return self._view_as(views.broadcast(self._view, tuple(shape[0])))
-        return self._view_as(views.broadcast(self._view, shape))  # type: ignore[arg-type]
+        return self._view_as(views.broadcast(self._view, views.integers(shape, "a shape")))
 
     def __dlpack__(self, **options: Any) -> Any:
         """A DLPack capsule that shares the memory, after waiting for the streams that still use it."""
@@ -292,12 +288,20 @@ class Tensor:
 
     def close(self) -> None:
         """Releases the tensor. Its memory goes when no other tensor and no unfinished work uses it."""
+        self._release()
+        try:
+            del self._buffer
+        except AttributeError:  # closed before, or its __init__ failed
+            pass
+
+    def _release(self) -> None:
+        """Destroys the C object."""
         try:
             handle = self._aclTensor
             del self._aclTensor
         except AttributeError:
             return
-        del self._buffer
+        runtime.live_owners.pop(id(self), None)
         if runtime.host_objects_usable():
             acl.aclDestroyTensor(handle)
 
@@ -342,8 +346,9 @@ class Tensor:
 def create_descriptor(
     view: View, data_type: aclDataType, format: aclFormat, storage_shape: tuple[int, ...], address: int | None
 ) -> int:
-    """A new aclTensor for the view. The caller destroys it."""
+    """A new aclTensor for the view. The caller destroys it. ValueError for too many dimensions."""
     rank, storage_rank = len(view.shape), len(storage_shape)
+    views.check_rank(max(rank, storage_rank))
     handle = acl.aclCreateTensor(
         (ctypes.c_int64 * rank)(*view.shape),
         rank,

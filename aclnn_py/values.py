@@ -86,7 +86,10 @@ def to_string(value: Any) -> bytes:
     """Bytes for a char*: str as UTF-8, or bytes; no zero byte inside."""
     if not isinstance(value, (str, bytes)):
         raise TypeError(f"must be a str or None, got {shown(value)}")
-    raw = value.encode("utf-8") if isinstance(value, str) else value
+    try:
+        raw = value.encode("utf-8") if isinstance(value, str) else value
+    except UnicodeEncodeError:
+        raise ValueError(f"must be text that UTF-8 can encode, got {shown(value)}") from None
     if b"\0" in raw:
         raise TypeError("must not hold a zero character")
     return raw

@@ -38,6 +38,18 @@ class View(NamedTuple):
         return 1 + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides))
 
 
+MOST_DIMENSIONS = 25  # CANN's MAX_DIM_NUM, which it does not check itself
+
+
+def check_rank(rank: int) -> None:
+    """ValueError for more dimensions than an aclTensor has room for."""
+    if rank > MOST_DIMENSIONS:
+        raise ValueError(
+            f"a tensor of {rank} dimensions: an aclTensor has at most {MOST_DIMENSIONS}, and aclnn operators "
+            "take at most 8"
+        )
+
+
 def checked(shape: int | Sequence[int]) -> tuple[int, ...]:
     """A shape as a tuple of ints. TypeError for other things, ValueError for a negative length."""
     sizes: Any = (shape,) if _is_int(shape) else tuple(shape)  # type: ignore[arg-type]
@@ -46,6 +58,14 @@ def checked(shape: int | Sequence[int]) -> tuple[int, ...]:
     if any(n < 0 for n in sizes):
         raise ValueError(f"a shape has no negative lengths, got {tuple(sizes)}")
     return tuple(int(n) for n in sizes)
+
+
+def integers(given: Sequence[Any], what: str) -> tuple[int, ...]:
+    """What came as `f(1, 2)` or `f((1, 2))`, as a tuple. TypeError for anything but integers."""
+    values = given[0] if len(given) == 1 and not _is_int(given[0]) else given
+    if isinstance(values, str) or not hasattr(values, "__iter__") or not all(_is_int(n) for n in values):
+        raise TypeError(f"{what} must be integers, got {values!r}")
+    return tuple(int(n) for n in values)
 
 
 def contiguous(shape: Sequence[int], offset: int = 0) -> View:

@@ -1,7 +1,6 @@
 // What the C functions of this library do around their work.
 #pragma once
 
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -40,7 +39,7 @@ aclnnStatus Api(const char *name, Function function) noexcept
         } catch (const std::exception &error) {
             status = Refuse(ACLNN_ERR_INNER, name, std::string(name) + " failed: " + error.what());
         }
-        if (aclemu::CallsLogged() && std::strcmp(name, "aclnn") != 0) {
+        if (aclemu::CallsLogged()) {
             aclemu::LogCall(name, status);
         }
         return status;

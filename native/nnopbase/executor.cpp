@@ -55,16 +55,22 @@ std::string Text(const void *address)
 
 namespace {
 
+// Refuses a second phase; the text leads with the operator.
+aclnnStatus RefuseCall(aclnnStatus status, const char *op, const std::string &text)
+{
+    return Refuse(status, op, std::string(op) + ": " + text);
+}
+
 aclnnStatus CheckWorkspace(const Plan &plan, const void *workspace, uint64_t workspaceSize)
 {
     const char *op = plan.opName.c_str();
     if (workspace == nullptr && workspaceSize > 0) {
-        return Refuse(ACLNN_ERR_PARAM_NULLPTR, op,
+        return RefuseCall(ACLNN_ERR_PARAM_NULLPTR, op,
                       "workspace is nullptr although workspaceSize is " + std::to_string(workspaceSize) +
                           ".");
     }
     if (workspaceSize < plan.workspaceSize) {
-        return Refuse(ACLNN_ERR_PARAM_INVALID, op,
+        return RefuseCall(ACLNN_ERR_PARAM_INVALID, op,
                       "workspaceSize is " + std::to_string(workspaceSize) +
                           ", but the first phase asked for " + std::to_string(plan.workspaceSize) + ".");
     }
@@ -73,13 +79,13 @@ aclnnStatus CheckWorkspace(const Plan &plan, const void *workspace, uint64_t wor
     }
     aclemu::Allocation found;
     if (!aclemu::FindAllocation(workspace, &found)) {
-        return Refuse(ACLNN_ERR_PARAM_INVALID, op,
+        return RefuseCall(ACLNN_ERR_PARAM_INVALID, op,
                       "workspace " + Text(workspace) + " is not live device memory.");
     }
     const auto before =
         static_cast<size_t>(static_cast<const char *>(workspace) - static_cast<const char *>(found.base));
     if (found.size - before < plan.workspaceSize) {
-        return Refuse(ACLNN_ERR_PARAM_INVALID, op,
+        return RefuseCall(ACLNN_ERR_PARAM_INVALID, op,
                       "workspace has " + std::to_string(found.size - before) +
                           " bytes, but the first phase asked for " + std::to_string(plan.workspaceSize) +
                           ".");
@@ -98,7 +104,7 @@ std::string NameOf(const Plan &plan, size_t i)
 aclemu::Uses FindUses(const Plan &plan, const void *workspace)
 {
     aclemu::Uses uses;
-    if (aclemu::Checks() == 0) {
+    if (!aclemu::UsesMatter()) {
         return uses;
     }
     for (size_t i = 0; i < plan.tensors.size(); ++i) {
@@ -124,8 +130,8 @@ aclnnStatus CheckTensors(const Executor &executor)
     const Plan &plan = executor.plan;
     for (size_t i = 0; i < plan.tensors.size(); ++i) {
         if (plan.tensors[i] != nullptr && SerialOf(plan.tensors[i], Type::TENSOR) != executor.serials[i]) {
-            return Refuse(ACLNN_ERR_INNER_NULLPTR, plan.opName.c_str(),
-                          NameOf(plan, i) + " was destroyed between the two phases.");
+            return RefuseCall(ACLNN_ERR_INNER_NULLPTR, plan.opName.c_str(),
+                              NameOf(plan, i) + " was destroyed between the two phases.");
         }
     }
     return ACLNN_SUCCESS;
@@ -177,32 +183,37 @@ aclnnStatus MakeExecutor(Plan plan, uint64_t *workspaceSize, aclOpExecutor **exe
     }
 }
 
-aclnnStatus Launch(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream,
-                   std::string *name)
+aclnnStatus Launch(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                   aclrtStream stream)
 {
-    return Api("aclnn", [=]() -> aclnnStatus {
+    return Api(op, [=]() -> aclnnStatus {
+        const aclemu::Call call(op);
         if (aclemu::IsForkedChild()) {
-            const aclemu::Call call("second phase");
             aclemu::FailForked();
-            return Refuse(ACLNN_ERR_RUNTIME_ERROR, "aclnn", "the device cannot be used in a forked process.");
+            return RefuseCall(ACLNN_ERR_RUNTIME_ERROR, op, "the device cannot be used in a forked process.");
         }
         if (executor == nullptr) {
-            return Refuse(ACLNN_ERR_PARAM_NULLPTR, "aclnn", "executor is nullptr.");
+            return RefuseCall(ACLNN_ERR_PARAM_NULLPTR, op,
+                              std::string("executor is nullptr, expected the one that ") + op +
+                                  "GetWorkspaceSize made.");
         }
         std::shared_ptr<Executor> found = Executors().Find(executor);
+        if (found != nullptr && found->plan.opName != op) { // it stays for the operator that it belongs to
+            return RefuseCall(ACLNN_ERR_INNER_NULLPTR, op,
+                              "executor " + Text(executor) + " was planned by " + found->plan.opName +
+                                  "GetWorkspaceSize, expected one of " + op + "GetWorkspaceSize.");
+        }
         if (found != nullptr && !found->repeatable.load()) {
             found = Executors().Remove(executor); // used up from here on, whatever happens
         }
         if (found == nullptr) {
-            return Refuse(
-                ACLNN_ERR_INNER_NULLPTR, "aclnn",
+            return RefuseCall(
+                ACLNN_ERR_INNER_NULLPTR, op,
                 "executor " + Text(executor) +
                     " is used up, destroyed, or none of this library; the first phase makes one for "
                     "each call, or aclSetAclOpExecutorRepeatable keeps one.");
         }
         const Plan &plan = found->plan;
-        const aclemu::Call call(plan.opName.c_str());
-        *name = plan.opName;
         aclnnStatus status = CheckWorkspace(plan, workspace, workspaceSize);
         if (status == ACLNN_SUCCESS) {
             status = CheckTensors(*found);
@@ -233,11 +244,10 @@ aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor
     return Logged(name, MakeExecutor(std::move(plan), workspaceSize, executor));
 }
 
-aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
+aclnnStatus Run(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                aclrtStream stream)
 {
-    std::string name = "aclnn";
-    const aclnnStatus status = Launch(workspace, workspaceSize, executor, stream, &name);
-    return Logged(name, status);
+    return Launch(op, workspace, workspaceSize, executor, stream);
 }
 
 } // namespace nnop

@@ -30,9 +30,11 @@ struct Plan {
 // Hands the plan to a new executor. 0, or 561101 when it cannot be made.
 ACLEMU_API aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor);
 
-// The common second phase: checks executor (161001 when NULL, 561103 when used up or foreign), workspace (161001 when
-// NULL though a size is planned and given), enqueues every launch on the stream (361001 with the runtime's code in the
-// text if that fails), and frees a single-use executor whatever happens.
-ACLEMU_API aclnnStatus Run(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+// The common second phase of `op`: checks executor (161001 when NULL; 561103 when used up, foreign, or planned by
+// another operator, which keeps it), workspace (161001 when NULL though a size is planned and given), enqueues every
+// launch on the stream (361001 with the runtime's code in the text if that fails), and frees a single-use executor
+// whatever happens.
+ACLEMU_API aclnnStatus Run(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                           aclrtStream stream);
 
 } // namespace nnop

@@ -42,6 +42,11 @@ template <typename Array, typename Value>
 Array *CreateArray(const char *name, Type type, const Value *values, uint64_t size)
 {
     return Make(name, [=]() -> Array * {
+        if (values != nullptr && size > PTRDIFF_MAX / sizeof(Value)) {
+            Refuse(ACLNN_ERR_INNER, name, std::string(name) + " failed: size is " + std::to_string(size) +
+                                              ", which is more than memory can hold.");
+            return nullptr;
+        }
         auto array = std::make_unique<Array>();
         if (values != nullptr) {
             array->values.assign(values, values + size);

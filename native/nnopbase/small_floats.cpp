@@ -1,6 +1,7 @@
 // The C++ number types of aclnn/opdev that programs link against.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "aclnn/opdev/float4_e2m1.h"
@@ -9,51 +10,95 @@
 namespace op {
 namespace {
 
-float ToFloat(uint16_t half)
+constexpr uint16_t kSign = 0x8000;
+constexpr uint16_t kInfinity = 0x7C00;
+constexpr uint16_t kLargest = 0x7BFF;
+
+// The number the bits stand for if the highest exponent were one like the others, which is how CANN's arithmetic
+// takes infinities and NaN.
+double ToNumber(uint16_t half)
 {
     const int exponent = (half >> 10) & 0x1F;
     const int fraction = half & 0x3FF;
-    float magnitude = 0.0F;
-    if (exponent == 0x1F) {
-        magnitude = fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-    } else {
-        magnitude = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                  : std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
+    const double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 0x400, exponent - 25);
+    return (half & kSign) != 0 ? -magnitude : magnitude;
+}
+
+float ToFloat(uint16_t half)
+{
+    if ((half & kInfinity) != kInfinity) {
+        return static_cast<float>(ToNumber(half));
     }
-    return (half & 0x8000) != 0 ? -magnitude : magnitude;
+    const uint32_t bits = (uint32_t{half} & kSign) << 16 | 0x7F800000U | (uint32_t{half} & 0x3FF) << 13;
+    float number = 0.0F;
+    std::memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+double ToDouble(uint16_t half)
+{
+    if ((half & kInfinity) != kInfinity) {
+        return ToNumber(half);
+    }
+    const uint64_t bits = (uint64_t{half} & kSign) << 48 | 0x7FF0000000000000U | (uint64_t{half} & 0x3FF) << 42;
+    double number = 0.0;
+    std::memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+// Rounds to nearest, ties to even, whatever the size: what has no exponent keeps its fraction under the highest one.
+uint16_t RoundToHalf(double number)
+{
+    const auto sign = static_cast<uint16_t>(std::signbit(number) ? kSign : 0);
+    const double magnitude = std::fabs(number);
+    if (magnitude == 0) {
+        return sign;
+    }
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);
+    exponent = std::max(exponent, -13); // below, the step between halves stays the same
+    // In units of the last place; rounds as the default mode does.
+    const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
+    if (exponent > 16) {
+        return static_cast<uint16_t>(sign | kInfinity | (units & 0x3FF));
+    }
+    const uint32_t base = static_cast<uint32_t>(exponent + 13) << 10; // a carry raises the exponent
+    return static_cast<uint16_t>(sign | (base + units));
 }
 
 // From double, which holds every number of the other types but the largest integers, whose lost bits are far below
 // what a half keeps.
 uint16_t ToHalf(double number)
 {
-    const auto sign = static_cast<uint16_t>(std::signbit(number) ? 0x8000 : 0);
-    const double magnitude = std::fabs(number);
+    const auto sign = static_cast<uint16_t>(std::signbit(number) ? kSign : 0);
     if (std::isnan(number)) {
-        return sign | 0x7E00;
+        return sign | 0x7FFF;
     }
-    if (magnitude == 0) {
-        return sign;
+    return std::fabs(number) >= 65536.0 ? static_cast<uint16_t>(sign | kInfinity) : RoundToHalf(number);
+}
+
+uint16_t Divide(uint16_t a, uint16_t b)
+{
+    if (ToNumber(b) == 0) {
+        return static_cast<uint16_t>(((a ^ b) & kSign) | kLargest);
     }
-    if (magnitude >= 65520.0) { // half way between the largest half and the next power of two
-        return sign | 0x7C00;
-    }
-    int exponent = 0;
-    std::frexp(magnitude, &exponent);
-    exponent = std::max(exponent, -13); // below, the step between halves stays the same
-    // In units of the last place; rounds as the default mode does, to nearest with ties to even.
-    const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
-    const uint32_t base = static_cast<uint32_t>(exponent + 13) << 10; // a carry raises the exponent
-    return static_cast<uint16_t>(sign | (base + units));
+    return ToNumber(a) == 0 ? uint16_t{0} : ToHalf(ToNumber(a) / ToNumber(b));
+}
+
+// In the order of the numbers, with infinities and NaN behind the largest of their sign.
+int Rank(uint16_t half)
+{
+    const int magnitude = half & ~kSign;
+    return (half & kSign) != 0 ? -magnitude : magnitude;
 }
 
 template <typename T>
 T ToInteger(uint16_t half)
 {
-    const double number = std::nearbyint(static_cast<double>(ToFloat(half)));
-    if (std::isnan(number)) {
-        return 0;
-    }
+    // An infinity or NaN is beyond the end of its sign.
+    const double number = (half & kInfinity) != kInfinity ? std::nearbyint(ToNumber(half))
+                          : (half & kSign) != 0           ? -HUGE_VAL
+                                                          : HUGE_VAL;
     if (number <= static_cast<double>(std::numeric_limits<T>::min())) {
         return std::numeric_limits<T>::min();
     }
@@ -96,26 +141,26 @@ ASSIGN(uint32_t)
 ASSIGN(int64_t)
 ASSIGN(uint64_t)
 
-// One rounding: double holds sums, products and quotients of two halves to far more bits than a half has.
-#define ARITHMETIC(sign)                                                                             \
-    tagFp16 tagFp16::operator sign(const tagFp16 fp)                                                 \
-    {                                                                                                \
-        return FromBits(ToHalf(static_cast<double>(ToFloat(val)) sign static_cast<double>(ToFloat(fp.val)))); \
-    }                                                                                                \
-    tagFp16 tagFp16::operator sign##=(const tagFp16 fp)                                              \
-    {                                                                                                \
-        return *this = *this sign fp;                                                                \
+// One rounding: double holds sums and products of two halves to far more bits than a half has.
+#define ARITHMETIC(sign, result)                          \
+    tagFp16 tagFp16::operator sign(const tagFp16 fp)      \
+    {                                                     \
+        return FromBits(result);                          \
+    }                                                     \
+    tagFp16 tagFp16::operator sign##=(const tagFp16 fp)   \
+    {                                                     \
+        return *this = *this sign fp;                     \
     }
 
-ARITHMETIC(+)
-ARITHMETIC(-)
-ARITHMETIC(*)
-ARITHMETIC(/)
+ARITHMETIC(+, RoundToHalf(ToNumber(val) + ToNumber(fp.val)))
+ARITHMETIC(-, RoundToHalf(ToNumber(val) - ToNumber(fp.val)))
+ARITHMETIC(*, RoundToHalf(ToNumber(val) * ToNumber(fp.val)))
+ARITHMETIC(/, Divide(val, fp.val))
 
 #define COMPARISON(sign)                              \
     bool tagFp16::operator sign(const tagFp16 &fp) const \
     {                                                 \
-        return ToFloat(val) sign ToFloat(fp.val);     \
+        return Rank(val) sign Rank(fp.val);           \
     }
 
 COMPARISON(==)
@@ -137,12 +182,12 @@ tagFp16::operator bfloat16() const
 
 tagFp16::operator double() const
 {
-    return static_cast<double>(ToFloat(val));
+    return ToDouble(val);
 }
 
 tagFp16::operator bool() const
 {
-    return (val & 0x7FFF) != 0;
+    return val != 0; // so -0 is true
 }
 
 #define CONVERT(type)                \
@@ -157,8 +202,17 @@ CONVERT(int16_t)
 CONVERT(uint16_t)
 CONVERT(int32_t)
 CONVERT(uint32_t)
-CONVERT(int64_t)
-CONVERT(uint64_t)
+
+// CANN goes by way of 32 bits, which shows for infinities and NaN.
+tagFp16::operator int64_t() const
+{
+    return ToInteger<int32_t>(val);
+}
+
+tagFp16::operator uint64_t() const
+{
+    return ToInteger<uint32_t>(val);
+}
 
 int tagFp16::IsInf()
 {
@@ -172,7 +226,7 @@ float tagFp16::toFloat()
 
 double tagFp16::toDouble()
 {
-    return static_cast<double>(ToFloat(val));
+    return ToDouble(val);
 }
 
 int8_t tagFp16::toInt8()

@@ -1,6 +1,10 @@
+#include <dlfcn.h>
+#include <link.h>
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 #include "aclemu.h"
 #include "runtime/api.h"
@@ -9,6 +13,7 @@
 #include "runtime/context.h"
 #include "runtime/counters.h"
 #include "runtime/fault.h"
+#include "runtime/log.h"
 
 using aclemu::Api;
 using aclemu::Fail;
@@ -28,6 +33,29 @@ aclError Set(const char *name, Function function)
             return Fail(ACL_ERROR_INVALID_PARAM, "%s", error.what());
         }
     });
+}
+
+// Looks in every library of the process: those of dlopen are not in the global scope.
+bool IsExported(const std::string &name)
+{
+    std::vector<std::string> libraries;
+    dl_iterate_phdr(
+        [](dl_phdr_info *info, size_t, void *names) {
+            static_cast<std::vector<std::string> *>(names)->emplace_back(info->dlpi_name);
+            return 0;
+        },
+        &libraries);
+    for (const std::string &library : libraries) {
+        void *handle = dlopen(library.empty() ? nullptr : library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+        const bool found = handle != nullptr && dlsym(handle, name.c_str()) != nullptr;
+        if (handle != nullptr) {
+            dlclose(handle);
+        }
+        if (found) {
+            return true;
+        }
+    }
+    return false;
 }
 
 } // namespace
@@ -80,6 +108,10 @@ aclError aclemuFailOperator(const char *op, int phase, int32_t code)
         }
         if (phase != 1 && phase != 2) {
             return Fail(ACL_ERROR_INVALID_PARAM, "parameter phase is %d; it must be 1 or 2", phase);
+        }
+        if (aclemu::LogEnabled(aclemu::LogLevel::WARNING, "RUNTIME") && !IsExported(op)) {
+            aclemu::WriteLog(aclemu::LogLevel::WARNING, "RUNTIME",
+                             std::string("aclemuFailOperator: no loaded library exports ") + op);
         }
         aclemu::SetOperatorFault(op, phase, code);
         return ACL_SUCCESS;

@@ -7,6 +7,7 @@
 #include "runtime/api.h"
 #include "runtime/context.h"
 #include "runtime/environment.h"
+#include "runtime/host_memory.h"
 
 namespace aclemu {
 namespace {
@@ -67,6 +68,32 @@ aclError CheckUnused(const char *parameter, const void *address, size_t size, bo
         }
     }
     return ACL_SUCCESS;
+}
+
+aclError WaitUnused(const char *parameter, const void *address, size_t size)
+{
+    const aclError status = CheckUnused(parameter, address, size, true);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    for (const auto &stream : Streams().Select([](const Stream &) { return true; })) {
+        std::string task;
+        std::string name;
+        while (stream->queue->InUse(address, size, true, &task, &name)) {
+            if (stream->queue->IsWorker()) {
+                return Fail(ACL_ERROR_RT_PARAM_INVALID,
+                            "%s %p is %s of %s, which waits on stream %d for the function that makes this call",
+                            parameter, address, name.c_str(), task.c_str(), stream->id);
+            }
+            stream->queue->Wait(stream->queue->Last(), -1);
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+bool UsesMatter()
+{
+    return Checks() != 0 || AnyRegistered();
 }
 
 std::string FindDamage(const Uses *uses)

@@ -25,6 +25,13 @@ void SetChecks(const std::string &list);
 // task that still uses them. Does nothing unless CHECK_SYNC is on.
 aclError CheckUnused(const char *parameter, const void *address, size_t size, bool written);
 
+// As above with `written`, but without CHECK_SYNC waits for the tasks that use the bytes; 107000 if those come after
+// the one that is calling.
+aclError WaitUnused(const char *parameter, const void *address, size_t size);
+
+// Whether tasks must say what they use: a check is on, or the program may take back memory that they reach.
+ACLEMU_API bool UsesMatter();
+
 // Looks for damage in red zones and freed memory, repairs it and says what it was; "" if there is none.
 // `uses` puts names to addresses. Does nothing unless CHECK_MEMORY is on.
 std::string FindDamage(const Uses *uses);

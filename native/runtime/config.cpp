@@ -1,5 +1,7 @@
 #include "runtime/config.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -156,6 +158,8 @@ private:
     std::map<std::string, std::string> texts_;
 };
 
+constexpr off_t kMaxFile = off_t{1} << 20;
+
 bool ReadFile(const char *path, std::string *text)
 {
     std::FILE *file = std::fopen(path, "rb");
@@ -178,6 +182,12 @@ aclError ReadConfig(const char *path, std::string *text)
 {
     if (path == nullptr || *path == '\0') {
         return ACL_SUCCESS;
+    }
+    struct stat file = {};
+    if (stat(path, &file) == 0 && (!S_ISREG(file.st_mode) || file.st_size > kMaxFile)) { // others may never end
+        return Fail(ACL_ERROR_INVALID_FILE,
+                    "parameter configPath names \"%s\", which is not a regular file of at most %lld bytes", path,
+                    static_cast<long long>(kMaxFile));
     }
     if (!ReadFile(path, text)) {
         return Fail(ACL_ERROR_INVALID_FILE, "parameter configPath names \"%s\", which cannot be read", path);

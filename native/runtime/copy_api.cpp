@@ -1,9 +1,11 @@
 #include <cstring>
 
 #include "acl/acl_rt.h"
+#include "runtime/allocator.h"
 #include "runtime/api.h"
 #include "runtime/check.h"
 #include "runtime/context.h"
+#include "runtime/host_pages.h"
 #include "runtime/place.h"
 #include "runtime/log.h"
 
@@ -22,6 +24,7 @@ struct Copy {
     size_t width;
     size_t height;
 
+    bool IsEmpty() const { return width == 0 || height == 0; }
     size_t DstSpan() const { return (height - 1) * dstPitch + width; }
     size_t SrcSpan() const { return (height - 1) * srcPitch + width; }
 
@@ -60,6 +63,12 @@ aclError CheckKind(aclrtMemcpyKind kind)
     return ACL_SUCCESS;
 }
 
+aclError FailEmpty(const Copy &copy)
+{
+    return Fail(ACL_ERROR_INVALID_PARAM, "%zu rows of %zu bytes are nothing to copy; there must be 1 or more of each",
+                copy.height, copy.width);
+}
+
 // The direction follows from the addresses. A kind that says otherwise is an error of an asynchronous copy
 // only.
 aclError CheckPlaces(const Copy &copy, aclrtMemcpyKind kind, bool async, bool *pageable)
@@ -72,6 +81,14 @@ aclError CheckPlaces(const Copy &copy, aclrtMemcpyKind kind, bool async, bool *p
     }
     if (status != ACL_SUCCESS) {
         return status;
+    }
+    if (dst != Place::DEVICE && !IsWritable(copy.dst, copy.DstSpan())) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%zu bytes at dst %p are not memory that this process can write",
+                    copy.DstSpan(), copy.dst);
+    }
+    if (src != Place::DEVICE && !IsReadable(copy.src, copy.SrcSpan())) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%zu bytes at src %p are not memory that this process can read",
+                    copy.SrcSpan(), copy.src);
     }
     *pageable = dst == Place::HOST || src == Place::HOST;
     if (KindFits(kind, dst == Place::DEVICE, src == Place::DEVICE)) {
@@ -95,6 +112,9 @@ aclError RunNow(const Copy &copy, aclrtMemcpyKind kind)
     if (RequireContext() == nullptr) {
         return ACL_ERROR_RT_CONTEXT_NULL;
     }
+    if (copy.IsEmpty()) {
+        return FailEmpty(copy);
+    }
     bool pageable = false;
     aclError status = CheckPlaces(copy, kind, false, &pageable);
     if (status == ACL_SUCCESS) {
@@ -109,12 +129,26 @@ aclError RunNow(const Copy &copy, aclrtMemcpyKind kind)
     return status;
 }
 
+// Registered memory may have been unmapped since the call.
+TaskResult RunLater(const Copy &copy)
+{
+    if ((!InDeviceRange(copy.dst) && !IsWritable(copy.dst, copy.DstSpan())) ||
+        (!InDeviceRange(copy.src) && !IsReadable(copy.src, copy.SrcSpan()))) {
+        return {ACL_ERROR_RT_INTERNAL_ERROR, "the host memory of this copy is not there any more"};
+    }
+    copy.Run();
+    return {};
+}
+
 aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
 {
     aclError status = ACL_SUCCESS;
     const auto stream = RequireStream(handle, &status);
     if (stream == nullptr) {
         return status;
+    }
+    if (copy.IsEmpty()) {
+        return FailEmpty(copy);
     }
     bool pageable = false;
     status = CheckPlaces(copy, kind, true, &pageable);
@@ -124,10 +158,7 @@ aclError RunOn(aclrtStream handle, const Copy &copy, aclrtMemcpyKind kind)
     uint64_t number = 0;
     status = PushTo(*stream,
                     {"memcpy",
-                     [copy] {
-                         copy.Run();
-                         return TaskResult();
-                     },
+                     [copy] { return RunLater(copy); },
                      false, false,
                      {{"dst", copy.dst, copy.DstSpan(), true}, {"src", copy.src, copy.SrcSpan(), false}}},
                     &number);
@@ -181,9 +212,6 @@ aclError CheckCopy2d(const Copy &copy, aclrtMemcpyKind kind, bool deviceToDevice
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 {
     return Api("aclrtMemcpy", [=]() -> aclError {
-        if (count == 0) {
-            return ACL_SUCCESS;
-        }
         const aclError status = aclemu::CheckCopy(dst, destMax, src, count, kind);
         return status != ACL_SUCCESS ? status : aclemu::RunNow({dst, 0, src, 0, count, 1}, kind);
     });
@@ -193,9 +221,6 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
                           aclrtStream stream)
 {
     return Api("aclrtMemcpyAsync", [=]() -> aclError {
-        if (count == 0) {
-            return ACL_SUCCESS;
-        }
         const aclError status = aclemu::CheckCopy(dst, destMax, src, count, kind);
         return status != ACL_SUCCESS ? status : aclemu::RunOn(stream, {dst, 0, src, 0, count, 1}, kind);
     });
@@ -205,9 +230,6 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
                        aclrtMemcpyKind kind)
 {
     return Api("aclrtMemcpy2d", [=]() -> aclError {
-        if (width == 0 || height == 0) {
-            return ACL_SUCCESS;
-        }
         const aclemu::Copy copy = {dst, dpitch, src, spitch, width, height};
         const aclError status = aclemu::CheckCopy2d(copy, kind, false);
         return status != ACL_SUCCESS ? status : aclemu::RunNow(copy, kind);
@@ -218,9 +240,6 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream)
 {
     return Api("aclrtMemcpy2dAsync", [=]() -> aclError {
-        if (width == 0 || height == 0) {
-            return ACL_SUCCESS;
-        }
         const aclemu::Copy copy = {dst, dpitch, src, spitch, width, height};
         const aclError status = aclemu::CheckCopy2d(copy, kind, true);
         return status != ACL_SUCCESS ? status : aclemu::RunOn(stream, copy, kind);

@@ -15,6 +15,7 @@
 #include "runtime/check.h"
 #include "runtime/context.h"
 #include "runtime/environment.h"
+#include "runtime/error_text.h"
 #include "runtime/fault.h"
 #include "runtime/platform.h"
 #include "runtime/state_callback.h"
@@ -107,6 +108,7 @@ aclError CheckDevice(int64_t deviceId)
         WorkerThreads();
         DelayedStreams();
         Checks();
+        OlderErrorForm();
         ReadFaults();
         CheckCallLog();
     } catch (const std::invalid_argument &error) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <stdexcept>
 
 #include "acl/acl_rt.h"
 #include "runtime/api.h"
@@ -132,6 +133,12 @@ void ShareErrors(bool share)
     SharedMessages().on = share;
 }
 
+bool OlderErrorForm()
+{
+    static const bool older = EnvironmentChoice("ACLEMU_ERROR_FORM", {"newer", "older"}) == 1;
+    return older;
+}
+
 void ReportError(const char *code, const char *title, const std::string &message)
 {
     ReportMessage({code, title, message, "", "", ""});
@@ -141,7 +148,11 @@ void ReportError(const char *code, const char *title, const std::string &message
 
 const char *aclGetRecentErrMsg()
 {
-    static const bool older = aclemu::EnvironmentText("ACLEMU_ERROR_FORM") == "older";
+    bool older = false;
+    try {
+        older = aclemu::OlderErrorForm();
+    } catch (const std::invalid_argument &) { // the device refused it and said so
+    }
     aclemu::Pending &pending = aclemu::ThreadValue<aclemu::Pending>();
     aclemu::Shared &shared = aclemu::SharedMessages();
     std::vector<aclemu::Message> messages = std::move(pending.messages);

@@ -24,4 +24,7 @@ void ShareErrors(bool share);
 // The whole text for `messages` (not empty), in the layout of release 9 or, if `older`, of 8 and before.
 std::string LayOut(const std::vector<Message> &messages, bool older);
 
+// Whether messages have the form of releases before 9: ACLEMU_ERROR_FORM. Throws std::invalid_argument for others.
+bool OlderErrorForm();
+
 } // namespace aclemu

@@ -27,6 +27,9 @@ aclError CheckFill(const Fill &fill)
     if (fill.address == nullptr) {
         return FailNull("devPtr");
     }
+    if (fill.count == 0) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "the number of bytes to fill is 0; it must be greater than 0");
+    }
     aclError status = CheckCount(fill.limitName, fill.limit, fill.count);
     Place place = Place::HOST;
     if (status == ACL_SUCCESS) {
@@ -41,8 +44,8 @@ aclError CheckFill(const Fill &fill)
 
 aclError RunNow(const Fill &fill)
 {
-    if (fill.count == 0) {
-        return ACL_SUCCESS;
+    if (fill.address == nullptr) {
+        return FailNull("devPtr");
     }
     if (RequireContext() == nullptr) {
         return ACL_ERROR_RT_CONTEXT_NULL;
@@ -59,15 +62,16 @@ aclError RunNow(const Fill &fill)
 
 aclError RunOn(aclrtStream handle, Fill fill)
 {
-    if (fill.count == 0) {
-        return ACL_SUCCESS;
+    if (fill.address == nullptr) {
+        return FailNull("devPtr");
     }
-    aclError status = CheckFill(fill);
-    if (status != ACL_SUCCESS) {
-        return status;
-    }
+    aclError status = ACL_SUCCESS;
     const auto stream = RequireStream(handle, &status);
     if (stream == nullptr) {
+        return status;
+    }
+    status = CheckFill(fill);
+    if (status != ACL_SUCCESS) {
         return status;
     }
     TaskQueue::Task task;

@@ -4,6 +4,7 @@
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/host_memory.h"
+#include "runtime/host_pages.h"
 #include "runtime/place.h"
 
 using aclemu::Api;
@@ -70,6 +71,10 @@ aclError Register(void *ptr, uint64_t size, bool mapped)
     const aclError status = Locate("ptr", ptr, 1, &place);
     if (status != ACL_SUCCESS) {
         return status;
+    }
+    if (!IsMapped(ptr, size) || !IsReadable(ptr, 1)) {
+        return Fail(ACL_ERROR_RT_PARAM_INVALID, "%llu bytes at ptr %p are not memory of this process",
+                    static_cast<unsigned long long>(size), ptr);
     }
     if (place == Place::DEVICE || !RegisterHost(ptr, size, mapped, context->device)) {
         return Fail(ACL_ERROR_RT_PARAM_INVALID,
@@ -159,6 +164,14 @@ aclError aclrtHostUnregister(void *ptr)
     return Api("aclrtHostUnregister", [=]() -> aclError {
         if (ptr == nullptr) {
             return FailNull("ptr");
+        }
+        const void *base = nullptr;
+        size_t size = 0;
+        if (aclemu::FindHost(ptr, &base, &size) && base == ptr) {
+            const aclError status = aclemu::WaitUnused("ptr", ptr, size);
+            if (status != ACL_SUCCESS) {
+                return status;
+            }
         }
         if (!aclemu::UnregisterHost(ptr)) {
             return Fail(ACL_ERROR_RT_PARAM_INVALID, "ptr %p is not the start of registered memory", ptr);

@@ -1,5 +1,6 @@
 #include "runtime/host_memory.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -22,6 +23,7 @@ struct HostBlock {
 struct HostBlocks {
     std::mutex mutex;
     std::map<uintptr_t, HostBlock> blocks;
+    std::atomic<size_t> registered{0};
 
     // The block that holds `address`, or end. The caller has the mutex.
     std::map<uintptr_t, HostBlock>::iterator Find(uintptr_t address)
@@ -42,6 +44,7 @@ struct HostBlocks {
             return false;
         }
         blocks.erase(entry);
+        registered -= owned ? 0 : 1;
         return true;
     }
 };
@@ -100,12 +103,18 @@ bool RegisterHost(void *address, size_t size, bool mapped, int device)
         return false;
     }
     known.blocks.emplace(first, HostBlock{size, false, mapped, device});
+    ++known.registered;
     return true;
 }
 
 bool UnregisterHost(void *address)
 {
     return Blocks().Remove(reinterpret_cast<uintptr_t>(address), false);
+}
+
+bool AnyRegistered()
+{
+    return Blocks().registered.load(std::memory_order_relaxed) != 0;
 }
 
 bool FindMappedHost(const void *address, Allocation *found)

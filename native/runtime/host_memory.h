@@ -19,6 +19,8 @@ bool FindHost(const void *address, const void **base, size_t *size);
 bool RegisterHost(void *address, size_t size, bool mapped, int device);
 bool UnregisterHost(void *address); // false if no registration starts there
 
+bool AnyRegistered();
+
 // True if operators may use `address`: it is in memory registered as mapped.
 bool FindMappedHost(const void *address, Allocation *found);
 

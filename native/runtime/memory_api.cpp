@@ -57,6 +57,15 @@ aclError Malloc(void **devPtr, size_t size, bool padded)
     return ACL_SUCCESS;
 }
 
+aclError MallocWith(void **devPtr, size_t size, const aclrtMallocConfig *cfg)
+{
+    if (cfg != nullptr && cfg->numAttrs != 0 && cfg->attrs == nullptr) {
+        return Fail(ACL_ERROR_INVALID_PARAM, "parameter cfg->attrs is NULL although cfg->numAttrs is %zu",
+                    cfg->numAttrs);
+    }
+    return Malloc(devPtr, size, false);
+}
+
 aclError Free(void *devPtr)
 {
     if (devPtr == nullptr) {
@@ -108,18 +117,14 @@ aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy poli
 aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
 {
     (void)policy;
-    return Api("aclrtMallocWithCfg", [=]() -> aclError {
-        if (cfg != nullptr && cfg->numAttrs != 0 && cfg->attrs == nullptr) {
-            return Fail(ACL_ERROR_INVALID_PARAM, "parameter cfg->attrs is NULL although cfg->numAttrs is %zu",
-                        cfg->numAttrs);
-        }
-        return aclemu::Malloc(devPtr, size, false);
-    });
+    return Api("aclrtMallocWithCfg", [=] { return aclemu::MallocWith(devPtr, size, cfg); });
 }
 
 aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
 {
-    return aclrtMallocWithCfg(devPtr, size, policy, cfg); // the emulated scheduler sees all memory
+    (void)policy;
+    // The emulated scheduler sees all memory.
+    return Api("aclrtMallocForTaskScheduler", [=] { return aclemu::MallocWith(devPtr, size, cfg); });
 }
 
 aclError aclrtFree(void *devPtr)

@@ -118,6 +118,11 @@ void TaskQueue::Clear()
     Wait(last, -1);
 }
 
+bool TaskQueue::IsWorker() const
+{
+    return t_workerOf == this;
+}
+
 bool TaskQueue::InUse(const void *address, size_t size, bool written, std::string *task, std::string *name)
 {
     const auto first = reinterpret_cast<uintptr_t>(address);

@@ -44,6 +44,8 @@ public:
     void Fault(TaskResult fault); // as if a task had had it
     void Clear(); // leaves out what has not started, apart from what others wait for; waits for what has
 
+    bool IsWorker() const; // whether a task of this queue is asking
+
     // True if a task that is not finished uses these bytes and either side writes; says which and as what.
     bool InUse(const void *address, size_t size, bool written, std::string *task, std::string *name);
 

@@ -23,6 +23,12 @@ def test_controls(run: Run, scenario: str) -> None:
     run("debug.cpp", scenario)
 
 
+def test_a_fault_for_an_operator_that_no_library_has(run: Run) -> None:
+    log = {"ASCEND_SLOG_PRINT_TO_STDOUT": "1", "ASCEND_GLOBAL_LOG_LEVEL": "2"}
+    text = run("operator.cpp", "fault", **log).stdout
+    assert "no loaded library exports aclnnAdx" in text and "exports aclnnAdd" not in text
+
+
 def test_faults_of_the_environment(run: Run) -> None:
     asked = "allocation=2,aclnnScribble.1=561103,synchronize=507015"
     assert run("debug.cpp", "environment", ACLEMU_FAULTS=asked).stdout == "as asked\n"
@@ -37,6 +43,7 @@ def test_faults_of_the_environment(run: Run) -> None:
         ("ACLEMU_FAULTS", "weather=2"),
         ("ACLEMU_CHECK", "memory,all"),
         ("ACLEMU_CALLS", "/nowhere/at/all"),
+        ("ACLEMU_ERROR_FORM", "bogus"),
     ],
 )
 def test_settings_that_make_no_sense(run: Run, variable: str, value: str) -> None:

@@ -31,6 +31,7 @@ def test_two_devices(run: Run, scenario: str) -> None:
         ('{"a": }', 100006),
         ("{} x", 100006),
         ("[" * 1000, 100006),
+        pytest.param(" " * (1 << 20) + "{}", 100003, id="large"),
         (None, 100003),
     ],
 )
@@ -39,6 +40,11 @@ def test_config_file(run: Run, tmp_path: pathlib.Path, text: str | None, code: i
     if text is not None:
         path.write_text(text)
     run("lifecycle.cpp", "config", str(path), str(code))
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/"])
+def test_config_that_is_no_regular_file(run: Run, path: str) -> None:
+    run("lifecycle.cpp", "config", path, "100003", timeout=20)
 
 
 def test_exit_with_live_objects_and_pending_work(run: Run) -> None:

@@ -48,7 +48,7 @@ def test_ops_and_show(command: Run) -> None:
 
 def test_errors_are_one_line(command: Run) -> None:
     for arguments in (["show", "aclnnNone"], ["info"]):
-        home = {} if arguments[0] == "show" else {"ASCEND_HOME_PATH": "/nowhere"}
+        home = {} if arguments[0] == "show" else {"ASCEND_HOME_PATH": "/nowhere", "ACLNN_PY_BACKEND": "cann"}
         done = command(*arguments, code=1, **home)
         assert done.stderr.startswith("Error: ") and "Traceback" not in done.stderr
 
@@ -152,6 +152,35 @@ def test_cc_compiles_links_and_runs(built: Run, tmp_path: Path) -> None:
     built("cc", "-c", "-DEXIT=0", str(source), "-o", str(tmp_path / "program.o"))
     assert "error" in built("cc", str(source), code=1).stderr  # EXIT is not defined
     built("cc", str(tmp_path / "absent.cpp"), code=1)
+
+
+FLAGS = [
+    "-pthread",
+    "-lpthread",
+    "-Wshadow",
+    "-shared",
+    "-march=native",
+    "-Wl,-rpath,/x",
+    "-lhccl",
+    "-h",
+    "-O2",
+]
+
+
+def test_cc_hands_the_compiler_its_flags(built: Run) -> None:
+    """Letters that are options elsewhere (-h) are none here."""
+    shown = built("cc", "--show", "a.cpp", *FLAGS).stdout.split()
+    assert shown[shown.index("a.cpp") + 1 :][: len(FLAGS)] == FLAGS
+
+
+def test_cc_hands_the_program_its_arguments(built: Run, tmp_path: Path) -> None:
+    source = tmp_path / "echo.cpp"
+    source.write_text(
+        "#include <cstdio>\nint main(int n, char **v) { for (int i = 1; i < n; ++i) std::puts(v[i]); }"
+    )
+    done = built("cc", "--run", str(source), "-pthread", "--", "-x", "two words")
+    assert done.stdout == "-x\ntwo words\n"
+    assert "before linking" in built("cc", "--run", "-c", str(source), code=2).stderr
 
 
 def test_cc_without_a_compiler(built: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import time
@@ -73,6 +74,22 @@ def test_what_the_library_refuses_comes_through(change: dict[str, Any], words: s
     assert caught.value.code == 161002 and words in caught.value.message
     assert "EZ1001" in str(caught.value) and "phase 1" in str(caught.value)
     assert run(inputs(2)).shape == (1, 3, 16)  # the process stays usable
+
+
+def test_a_message_that_somebody_else_left_does_not_lead() -> None:
+    arrays = inputs(2)
+    library = ctypes.CDLL(str(aclnn.which("aclrtSetDevice").library))
+    assert library.aclrtSetDevice(12345) != 0  # nobody reads its text
+    with pytest.raises(aclnn.AclnnParameterError) as caught:
+        run(arrays, num_iters=10)
+    error = caught.value
+    assert "aclnnMhcPreSinkhorn: numIters is 10" in error.headline and "12345" not in error.headline
+    said = str(error).split("the library says: ")[1]
+    assert said.startswith(error.headline) and "12345" in said and said.count("numIters is 10") == 1
+    assert error.message.index("12345") < error.message.index("numIters is 10")
+    with pytest.raises(aclnn.AclnnParameterError) as caught:
+        run(arrays, num_iters=10)
+    assert "12345" not in caught.value.message
 
 
 @pytest.mark.parametrize(
@@ -190,6 +207,7 @@ def test_a_runtime_block_can_be_repeated(run_python: Run) -> None:
 
 def test_numpy_waits_and_ctrl_c_interrupts(run_python: Run) -> None:
     source = """
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background ignores it
         done = threading.Event()
         def interrupt():  # again and again: Python drops an interrupt that hits a finalizer
             while not done.wait(0.2):

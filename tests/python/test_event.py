@@ -48,6 +48,13 @@ def test_time_between_events() -> None:
         assert 0 <= end.elapsed_since(start) < 5
 
 
+def test_wrong_kinds() -> None:
+    with pytest.raises(TypeError, match=r"stream must be an aclnn\.Stream or None, got int 3"):
+        aclnn.Event().record(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"start must be an aclnn\.Event, got int 3"):
+        aclnn.Event().elapsed_since(3)  # type: ignore[arg-type]
+
+
 def test_closed_events_say_so() -> None:
     event = aclnn.Event()
     event.close()

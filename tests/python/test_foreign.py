@@ -63,6 +63,7 @@ CACHE = """
     names = aclnn.operators()
     assert len(names) >= 205, len(names)
     assert aclnn.op("aclnnJoin").prototype.parameters[0].kind == "tensor_list"
+    assert "aclOpExecutor*" in aclnn.op("aclnnJoin").prototype.phase2
     print(len(read))
 """
 

@@ -165,12 +165,70 @@ def test_a_usual_root_that_cannot_be_opened_is_passed_over_with_a_warning(
     patch = "import pathlib; from aclnn_py import roots; roots.SYSTEM_ROOTS = ()"
     done = run_python(f"        {patch}" + START, HOME=tmp_path / "home", ACLNN_PY_BACKEND="cann")
     assert "started" in done.stdout and "ascend-toolkit/latest" in done.stdout
-    assert "not using" in done.stderr and "libascend_hal.so" in done.stderr
+    assert "libascend_hal.so" in done.stderr and done.stderr.endswith("ascend-toolkit/latest instead\n")
+    assert done.stderr.count("\n") == 1
 
 
-def test_a_library_that_is_no_library(run_python: Run, root: Path) -> None:
-    (root / "lib64" / "libascendcl.so").write_text("not an ELF file")
-    assert "libascendcl.so cannot be opened" in run_python(START, ASCEND_HOME_PATH=root).stdout
+@pytest.mark.parametrize("kind", ["garbage", "missing dependency"])
+def test_a_broken_custom_library_keeps_nobody_from_the_others(
+    run_python: Run, stub_root: Path, compile_library: Compile, tmp_path: Path, kind: str
+) -> None:
+    custom(compile_library, tmp_path / "bad", "aclnnBad")
+    custom(compile_library, tmp_path / "good", "aclnnGood", 561000)
+    library = tmp_path / "bad" / "op_api" / "lib" / "libcust_opapi.so"
+    if kind == "garbage":
+        library.write_text("not an ELF file" * 100)
+        cause = "invalid ELF header"
+    else:
+        needs(compile_library, library, "libvendor.so", tmp_path)
+        cause = "needs libvendor.so, which was not found"
+    # Headers of a library that does not open say nothing about the operator that another one serves
+    wrong = "aclnnStatus aclnnStubCopyGetWorkspaceSize(double a, uint64_t *size, aclOpExecutor **executor);"
+    (tmp_path / "bad" / "op_api" / "include" / "aclnn_stub_copy.h").write_text(wrong)
+    source = """
+        import numpy as np, aclnn_py as aclnn
+        out = aclnn.zeros(2)
+        aclnn.op("aclnnStubCopy")(np.ones(2, np.float32), 0, out)
+        print(out.numpy().tolist(), aclnn.which("aclnnStubCopy").library.name)
+        try:
+            aclnn.op("aclnnGood")()
+        except aclnn.AclnnInnerError as error:
+            print(error.code)
+        for look in (aclnn.op, aclnn.which):
+            try:
+                look("aclnnBad")
+            except aclnn.LibraryNotFound as error:
+                print(error)
+    """
+    path = f"{tmp_path / 'bad'}:{tmp_path / 'good'}"
+    done = run_python(source, ASCEND_HOME_PATH=stub_root, ASCEND_CUSTOM_OPP_PATH=path)
+    copied, good, *refused = done.stdout.splitlines()
+    assert copied == "[1.0, 1.0] libopapi.so" and good == "561000" and len(refused) == 2
+    for text in refused:
+        assert "libopapi.so" in text and str(library) in text and cause in text
+        assert "off ASCEND_CUSTOM_OPP_PATH" in text and "ACLNN_PY_BACKEND" not in text
+    [warning] = done.stderr.splitlines()
+    assert str(library) in warning and cause in warning
+
+
+def test_a_custom_library_that_is_mended_counts_again(
+    run_python: Run, stub_root: Path, compile_library: Compile, tmp_path: Path
+) -> None:
+    custom(compile_library, tmp_path / "pkg", "aclnnMine", 561000)
+    library = tmp_path / "pkg" / "op_api" / "lib" / "libcust_opapi.so"
+    library.rename(tmp_path / "kept.so")
+    library.write_text("not an ELF file")
+    source = """
+        import os, sys, aclnn_py as aclnn
+        try:
+            aclnn.op("aclnnMine")
+        except aclnn.LibraryNotFound:
+            os.replace(sys.argv[1], sys.argv[2])
+        print(aclnn.op("aclnnMine").prototype.header)
+    """
+    env = {"ASCEND_HOME_PATH": stub_root, "ASCEND_CUSTOM_OPP_PATH": tmp_path / "pkg"}
+    text = run_python(source, str(tmp_path / "kept.so"), str(library), **env).stdout
+    assert "pkg/op_api/include/aclnnMine.h" in text
 
 
 def test_the_environment_counts_until_the_first_use(run_python: Run, stub_root: Path) -> None:

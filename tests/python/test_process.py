@@ -273,6 +273,7 @@ def test_multiprocessing_with_fork_and_spawn(run_python: Run, stub_root: Path, t
 def test_ctrl_c_works_while_waiting(run_python: Run, stub_root: Path) -> None:
     source = """
         import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background ignores it
         aclnn.op("aclnnStubWork")(5000, 0)
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
@@ -296,3 +297,55 @@ def test_no_current_device_is_needed_for_questions(run_python: Run, stub_root: P
         STUB_TRACE=trace,
     )
     assert "device" not in calls(trace)
+
+
+def test_what_outlives_its_runtime_block_reaches_no_call(
+    run_python: Run, stub_root: Path, trace: Path
+) -> None:
+    source = """
+        copy = aclnn.op("aclnnStubCopy")
+        with aclnn.Runtime():
+            old, scalar = work(), aclnn.Scalar(1.0)
+            plan = copy.plan(old, 0, old)
+            plan()
+        for use in (
+            lambda: copy(old, 0, aclnn.zeros(4)),
+            lambda: copy(aclnn.zeros(4), 0, old),
+            lambda: copy(old, 0, old, copy_back=True),
+            lambda: copy.plan(old, 0, old),
+            plan,
+            lambda: old[1:],
+        ):
+            try:
+                use()
+            except ValueError as error:
+                assert "finalized" in str(error) or "stream was closed" in str(error), error
+            else:
+                raise AssertionError
+        assert scalar.closed and not old.closed and not plan.closed
+        for owner in (old, plan, scalar, old, plan, scalar):
+            owner.close()
+        assert old.closed and plan.closed
+        work(2.0)
+    """
+    run_python(WORK + source, ASCEND_HOME_PATH=stub_root, STUB_TRACE=trace)
+    counted = calls(trace)
+    assert not [what for what in ("tensor", "scalar", "executor", "memory") if counted[what]]
+
+
+def test_what_is_alive_at_exit_is_destroyed_before_acl_ends(
+    run_python: Run, stub_root: Path, trace: Path
+) -> None:
+    source = """
+        import builtins
+        x = work()
+        builtins.keep = [x, x[1:], aclnn.Scalar(1), aclnn.IntArray([1]), aclnn.TensorList([x])]
+        builtins.keep.append(aclnn.op("aclnnStubCopy").plan(x, 8, x))
+        builtins.keep[-1]()
+    """
+    done = run_python(WORK + source, ASCEND_HOME_PATH=stub_root, STUB_TRACE=trace)
+    assert done.stderr == ""
+    kinds = ("tensor", "scalar", "array", "list", "executor", "memory", "stream")
+    assert {kind: calls(trace)[kind] for kind in kinds} == dict.fromkeys(kinds, 0)
+    last = trace.read_text().split("\n")[-3:]
+    assert any(line.startswith("aclFinalizeReference") for line in last), last

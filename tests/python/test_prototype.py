@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclnn_py.callcode import call_source
+from aclnn_py.callcode import call_source, identifiers, signature
 from aclnn_py.catalogue import _file_name
 from aclnn_py.prototype import PrototypeError, parse, read_header
 
@@ -126,10 +126,24 @@ def test_any_layout_reads_the_same(parts: list[tuple[str, str, str]], gap: str) 
 
 
 def test_generated_source_copes_with_awkward_names() -> None:
-    text = f"aclnnStatus aclnnXGetWorkspaceSize(const aclTensor *self, int64_t lambda, bool from, {TAIL});"
-    source = call_source(parse(text))
-    compile(source, "generated", "exec")
-    assert "self, lambda_, from_, *, stream=None" in source
+    names = [
+        "self",
+        "lambda",
+        "from",
+        "stream",
+        "stream_",
+        "copy_back",
+        "_len",
+        "len",
+        "_0",
+        "AttributeError",
+    ]
+    declared = ", ".join(f"int64_t {name}" for name in names)
+    prototype = parse(f"aclnnStatus aclnnXGetWorkspaceSize({declared}, {TAIL});")
+    compile(call_source(prototype), "generated", "exec")
+    python = "self, lambda_, from_, stream__, stream_, copy_back_, _len_, len, _0_, AttributeError"
+    assert str(signature(prototype)) == f"(_operator, /, {python}, *, stream=None, copy_back=False)"
+    assert ", ".join(identifiers(prototype)) == python
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,6 @@ def test_an_empty_variable_counts_as_unset(env: Env, tmp_path: Path) -> None:
     assert roots.candidates() == [emulator]
 
 
-@pytest.mark.parametrize("backend", ["auto", "cann"])
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -87,10 +86,9 @@ def test_an_empty_variable_counts_as_unset(env: Env, tmp_path: Path) -> None:
         ("half", "libnnopbase.so"),
     ],
 )
-def test_a_wrong_home_path_is_named_and_never_replaced(
-    env: Env, tmp_path: Path, backend: str, kind: str, words: str
+def test_a_wrong_home_path_is_named_and_replaced_only_by_auto(
+    env: Env, tmp_path: Path, kind: str, words: str
 ) -> None:
-    fake_root(tmp_path / "_emulator")
     path = tmp_path / kind
     if kind == "file":
         path.touch()
@@ -99,18 +97,34 @@ def test_a_wrong_home_path_is_named_and_never_replaced(
     elif kind == "half":
         fake_root(path, nnopbase=False)
     env.setenv("ASCEND_HOME_PATH", str(path))
-    env.setenv("ACLNN_PY_BACKEND", backend)
+    with pytest.raises(LibraryNotFound, match=r"no CANN found: ASCEND_HOME_PATH is .*" + words):
+        roots.candidates()
+    emulator, latest = fake_root(tmp_path / "_emulator"), fake_root(tmp_path / "home" / "Ascend" / "cann")
+    assert roots.candidates() == [latest, emulator]
+    problem = roots.home_problem()
+    assert "ASCEND_HOME_PATH" in problem and str(path) in problem and words in problem
+    env.setenv("ACLNN_PY_BACKEND", "cann")
     with pytest.raises(LibraryNotFound) as caught:
         roots.candidates()
     text = str(caught.value)
-    assert "ASCEND_HOME_PATH" in text and str(path) in text and words in text
-    assert "ACLNN_PY_BACKEND=emulator" in text and "\n" not in text
+    assert text.startswith(problem) and "ACLNN_PY_BACKEND=emulator" in text and "\n" not in text
+    env.setenv("ACLNN_PY_BACKEND", "emulator")
+    assert roots.candidates() == [emulator] and roots.home_problem() == ""
+
+
+def test_a_home_path_that_no_file_system_takes(env: Env, tmp_path: Path) -> None:
+    emulator = fake_root(tmp_path / "_emulator")
+    env.setenv("ASCEND_HOME_PATH", "/" + "x" * 5000)
+    env.setenv("ASCEND_CUSTOM_OPP_PATH", "/" + "x" * 5000)
+    assert roots.candidates() == [emulator] and "does not exist" in roots.home_problem()
+    assert roots.custom_libraries() == []
 
 
 def test_a_wrong_home_path_points_to_the_script_that_exists(env: Env, tmp_path: Path) -> None:
     script = fake_root(tmp_path / "system") / "set_env.sh"
     script.touch()
     env.setenv("ASCEND_HOME_PATH", "/nonexistent")
+    env.setenv("ACLNN_PY_BACKEND", "cann")
     with pytest.raises(LibraryNotFound, match=f"source {script}"):
         roots.candidates()
 

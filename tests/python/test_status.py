@@ -103,6 +103,56 @@ def test_text_holds_everything() -> None:
         assert part in text
 
 
+OTHER = "[PID: 1] 2026-01-01 Invalid_Argument(EE1001): aclrtFree: devPtr is NULL.\n        Solution: none\n"
+BACK = "TraceBack (most recent call last):\n"
+
+
+def said(message: str, op: str = "aclnnFoo") -> tuple[str, list[str]]:
+    """The headline, and the lines of the text that come from the message."""
+    error = aclnn.AclnnParameterError(161002, op, 1, message, hint="END")
+    assert error.message == message
+    lines = [line.strip() for line in str(error).split("the library says: ")[1].splitlines()]
+    return error.headline, lines[: lines.index("END")]
+
+
+@pytest.mark.parametrize(
+    "own", ["aclnnFoo: x is wrong.", "aclnnFooGetWorkspaceSize failed", "OpName:[aclnnFoo_12] tiling failed"]
+)
+def test_the_message_that_names_the_operator_leads(own: str) -> None:
+    headline, lines = said(f"{OTHER}{BACK}        aclnnFooBar: another operator\n        {own}\n")
+    assert headline == lines[0] == own
+    assert lines[1] == "also pending in this thread:" and "aclrtFree: devPtr is NULL." in lines[2]
+    assert lines[3:] == ["Solution: none", "aclnnFooBar: another operator"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "EZ1001: [PID: 1] aclnnFoo: x is wrong.\n        " + BACK + "        aclnnFoo: y.\n",
+        "EZ9999: Internal error!\nEZ9999[PID: 1] Error(EZ9999):  aclnnFoo: x is wrong.\n"
+        + BACK
+        + "        more\n",
+        f"{OTHER}{BACK}        nobody is named here\n",
+        OTHER,
+        "one line",
+    ],
+)
+def test_other_messages_stay_as_they_are(message: str) -> None:
+    headline, lines = said(message)
+    assert lines == [line.strip() for line in message.strip().splitlines()]
+    assert headline in lines and ("aclnnFoo" in headline) == ("aclnnFoo" in message)
+
+
+def test_without_a_message_there_is_no_headline() -> None:
+    error = aclnn.AclnnInnerError(561000, "aclnnFoo", 1)
+    assert error.headline == "" and "the library says" not in str(error)
+
+
+def test_the_headline_of_a_runtime_call() -> None:
+    error = aclnn.AclRuntimeError(107001, "aclrtSetDevice(9)", None, f"{OTHER}{BACK}  aclrtSetDevice: 9\n")
+    assert error.headline == "aclrtSetDevice: 9"
+
+
 def test_exceptions_pickle() -> None:
     error = sample()
     copy = pickle.loads(pickle.dumps(error))

@@ -176,6 +176,25 @@ def test_copy_from_refuses() -> None:
         t.copy_from([[1]])
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: aclnn.empty((1,) * 26),
+        lambda: aclnn.zeros((0,) * 30),
+        lambda: aclnn.tensor(np.zeros((1,) * 26)),
+        lambda: aclnn.empty((1,) * 25)[None],
+        lambda: aclnn.empty(1).reshape((1,) * 26),
+        lambda: aclnn.empty(4).with_format(aclnn.aclFormat.ACL_FORMAT_ND, (1,) * 26),
+    ],
+)
+def test_too_many_dimensions(make: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"of (26|30) dimensions.*at most 25, and aclnn operators.* at most 8$"
+    ):
+        make()
+    assert aclnn.empty((1,) * 25).shape == (1,) * 25
+
+
 def test_numpy_functions_take_tensors() -> None:
     t = aclnn.tensor(np.arange(3, dtype=np.float32))
     assert np.asarray(t).tolist() == [0, 1, 2] and np.asarray(t, np.int64).dtype == np.int64

@@ -28,7 +28,7 @@ int RunCopy(const aclTensor *tensor, void *workspace, uint64_t bytes, uint64_t a
     aclrtStream stream = nullptr;
     CHECK_OK(aclrtCreateStream(&stream));
     CHECK_OK(nnop::Publish(std::move(plan), &size, &executor));
-    CHECK_OK(nnop::Run(workspace, bytes, executor, stream));
+    CHECK_OK(nnop::Run("aclnnDense", workspace, bytes, executor, stream));
     const int code = aclrtSynchronizeStream(stream);
     CHECK_OK(aclrtDestroyStream(stream));
     return code;

@@ -1,4 +1,6 @@
 // The debug modes of aclemu.h. One scenario per run: the first argument names it.
+#include <sys/mman.h>
+
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -54,7 +56,7 @@ void Launch(void *x, void *y, std::function<void(uint8_t *y, uint8_t *workspace)
 {
     aclOpExecutor *executor = nullptr;
     CHECK_OK(Plan(x, y, std::move(work), &executor, size));
-    CHECK_OK(nnop::Run(workspace, size, executor, nullptr));
+    CHECK_OK(nnop::Run("aclnnScribble", workspace, size, executor, nullptr));
 }
 
 // The fault stays on the stream, so each case has a fresh default stream.
@@ -135,6 +137,30 @@ void Memory()
     CHECK_OK(aclrtResetDevice(0));
 }
 
+// A program that takes its memory back although it was told not to gets a fault, not a signal.
+void UnmappedTooEarly(void *device)
+{
+    aclrtStream stream = nullptr;
+    CHECK_OK(aclrtCreateStream(&stream));
+    void *pages = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED);
+    CHECK_OK(aclrtHostRegisterV2(pages, kSize, ACL_HOST_REG_PINNED));
+    static std::atomic<bool> go{false};
+    const auto wait = [](void *) {
+        while (!go) {
+            std::this_thread::yield();
+        }
+    };
+    CHECK_OK(aclrtLaunchHostFunc(stream, wait, nullptr));
+    CHECK_OK(aclrtMemcpyAsync(device, kSize, pages, kSize, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+    CHECK_REFUSED(aclrtHostUnregister(pages), ACL_ERROR_RT_PARAM_INVALID, "src of memcpy");
+    CHECK(munmap(pages, kSize) == 0);
+    go = true;
+    CHECK_REFUSED(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INTERNAL_ERROR, "is not there any more");
+    CHECK_OK(aclrtHostUnregister(pages));
+    CHECK_OK(aclrtDestroyStream(stream));
+}
+
 void Sync()
 {
     CHECK_OK(aclrtSetDevice(0));
@@ -161,8 +187,14 @@ void Sync()
     CHECK_OK(aclrtMallocHost(&pinned, kSize));
     CHECK_OK(aclrtMemcpyAsync(pinned, kSize, y, kSize, ACL_MEMCPY_DEVICE_TO_HOST, nullptr)); // in stream order
     CHECK_REFUSED(aclrtFreeHost(pinned), ACL_ERROR_RT_PARAM_INVALID, "dst of memcpy");
+    static char registered[2 * kSize];
+    CHECK_OK(aclrtHostRegisterV2(registered, sizeof(registered), ACL_HOST_REG_PINNED));
+    CHECK_OK(aclrtMemcpyAsync(registered, kSize, y, kSize, ACL_MEMCPY_DEVICE_TO_HOST, nullptr));
+    CHECK_REFUSED(aclrtHostUnregister(registered), ACL_ERROR_RT_PARAM_INVALID, "dst of memcpy");
     go = true;
     CHECK_OK(aclrtSynchronizeStream(nullptr));
+    CHECK_OK(aclrtHostUnregister(registered));
+    UnmappedTooEarly(other);
     CHECK(static_cast<char *>(pinned)[0] == 9);
     CHECK_OK(aclrtMemcpy(host, kSize, y, kSize, ACL_MEMCPY_DEVICE_TO_HOST));
     for (void *address : {x, y, other}) {
@@ -195,7 +227,7 @@ void Faults()
     CHECK_OK(aclemuFailOperator("aclnnScribble", 1, 0));
     CHECK_OK(aclemuFailOperator("aclnnScribble", 2, 361001));
     CHECK_OK(Plan(x, y, nothing, &executor));
-    CHECK_REFUSED(nnop::Run(nullptr, 0, executor, nullptr), 361001, "phase 2");
+    CHECK_REFUSED(nnop::Run("aclnnScribble", nullptr, 0, executor, nullptr), 361001, "phase 2");
     CHECK(aclemuLiveObjects("executor") == 0); // used up all the same
     CHECK_OK(aclemuFailOperator("aclnnOther", 2, 361001));
     CHECK_OK(aclemuFailOperator("aclnnScribble", 2, 0));

@@ -78,14 +78,14 @@ int main()
             CHECK_REFUSED(aclrtMalloc(&address, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_DEV_SETUP_ERROR,
                           "spawn");
             CHECK_REFUSED(aclrtFree(address), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");
-            CHECK_REFUSED(nnop::Run(nullptr, 0, executor, stream), 361001, "spawn");
+            CHECK_REFUSED(nnop::Run("aclnnNothing", nullptr, 0, executor, stream), 361001, "spawn");
             CHECK_REFUSED(aclFinalize(), ACL_ERROR_RT_DEV_SETUP_ERROR, "spawn");
             CHECK_OK(aclDestroyTensor(tensor)); // host objects can go
         });
     }
     stop = true;
     busy.join();
-    CHECK_OK(nnop::Run(nullptr, 0, executor, stream)); // the parent is as before
+    CHECK_OK(nnop::Run("aclnnNothing", nullptr, 0, executor, stream)); // the parent is as before
     CHECK_OK(aclrtSynchronizeStream(stream));
     CHECK_OK(aclDestroyTensor(tensor));
     CHECK_OK(aclrtFree(address));

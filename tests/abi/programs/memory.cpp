@@ -1,6 +1,9 @@
 // Device and host memory, and copies between them.
+#include <sys/mman.h>
+
 #include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 #include "aclemu.h"
@@ -39,6 +42,8 @@ void Allocation()
     CHECK_REFUSED(aclrtMalloc(&address, SIZE_MAX, kPolicy), ACL_ERROR_INVALID_PARAM, "size");
     CHECK_REFUSED(aclrtMalloc(&address, SIZE_MAX / 2, kPolicy), ACL_ERROR_RT_MEMORY_ALLOCATION,
                   "bytes are free");
+    CHECK_REFUSED(aclrtMallocForTaskScheduler(&address, 0, kPolicy, nullptr), ACL_ERROR_INVALID_PARAM,
+                  "aclrtMallocForTaskScheduler: parameter size is 0");
     CHECK_REFUSED(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM, "devPtr");
     CHECK(address == nullptr);
     const size_t before = FreeBytes();
@@ -151,6 +156,69 @@ void LargeIsCheap()
     CHECK((ResidentPages() - before) * 4096 < static_cast<long>(600 * MiB));
 }
 
+// A count of 0 is refused, after everything else that can be wrong.
+void NothingToDo(void *a, void *b)
+{
+    const aclrtStream dead = reinterpret_cast<aclrtStream>(0x10);
+    constexpr aclrtMemcpyKind kind = ACL_MEMCPY_DEFAULT;
+    CHECK_REFUSED(aclrtMemcpy(nullptr, 0, nullptr, 0, kind), ACL_ERROR_INVALID_PARAM, "dst");
+    CHECK_REFUSED(aclrtMemcpy(a, 0, b, 0, static_cast<aclrtMemcpyKind>(9)), ACL_ERROR_INVALID_PARAM, "kind is 9");
+    CHECK_REFUSED(aclrtMemcpy(a, 4, b, 0, kind), ACL_ERROR_INVALID_PARAM, "nothing to copy");
+    CHECK_REFUSED(aclrtMemcpyAsync(a, 0, nullptr, 0, kind, nullptr), ACL_ERROR_INVALID_PARAM, "src");
+    CHECK_REFUSED(aclrtMemcpyAsync(a, 0, b, 0, kind, dead), ACL_ERROR_RT_STREAM_CONTEXT, "not alive");
+    CHECK_REFUSED(aclrtMemcpyAsync(a, 0, b, 0, kind, nullptr), ACL_ERROR_INVALID_PARAM, "nothing to copy");
+    CHECK_REFUSED(aclrtMemcpy2d(nullptr, 4, b, 4, 4, 0, kind), ACL_ERROR_INVALID_PARAM, "dst");
+    CHECK_REFUSED(aclrtMemcpy2d(a, 4, b, 4, 4, 0, kind), ACL_ERROR_INVALID_PARAM, "0 rows of 4 bytes");
+    CHECK_REFUSED(aclrtMemcpy2dAsync(a, 4, b, 4, 0, 2, kind, nullptr), ACL_ERROR_INVALID_PARAM, "2 rows of 0 bytes");
+    CHECK_REFUSED(aclrtMemset(nullptr, 0, 0, 0), ACL_ERROR_INVALID_PARAM, "devPtr");
+    CHECK_REFUSED(aclrtMemset(a, 4, 0, 0), ACL_ERROR_INVALID_PARAM, "is 0");
+    CHECK_REFUSED(aclrtMemsetAsync(nullptr, 0, 0, 0, nullptr), ACL_ERROR_INVALID_PARAM, "devPtr");
+    CHECK_REFUSED(aclrtMemsetAsync(a, 4, 0, 0, dead), ACL_ERROR_RT_STREAM_CONTEXT, "not alive");
+    CHECK_REFUSED(aclrtMemsetAsync(a, 4, 0, 0, nullptr), ACL_ERROR_INVALID_PARAM, "is 0");
+    CHECK_REFUSED(aclrtMemsetD32(a, 4, 0, 0), ACL_ERROR_INVALID_PARAM, "is 0");
+    CHECK_REFUSED(aclrtMemsetD32Async(a, 4, 0, 0, nullptr), ACL_ERROR_INVALID_PARAM, "is 0");
+    std::thread([&] { // has no context
+        CHECK_REFUSED(aclrtMemcpy(a, 4, b, 0, kind), ACL_ERROR_RT_CONTEXT_NULL, "in THIS thread");
+        CHECK_REFUSED(aclrtMemset(a, 4, 0, 0), ACL_ERROR_RT_CONTEXT_NULL, "in THIS thread");
+    }).join();
+}
+
+// Host addresses that nothing is at, or that may not be written.
+void WrongHostMemory(void *a)
+{
+    constexpr size_t page = 4096;
+    void *low = reinterpret_cast<void *>(0x1000);
+    constexpr aclrtMemcpyKind in = ACL_MEMCPY_HOST_TO_DEVICE;
+    constexpr aclrtMemcpyKind out = ACL_MEMCPY_DEVICE_TO_HOST;
+    CHECK_REFUSED(aclrtMemcpy(a, 8, low, 8, in), ACL_ERROR_RT_PARAM_INVALID, "src 0x1000 are not memory");
+    CHECK_REFUSED(aclrtMemcpy(low, 8, a, 8, out), ACL_ERROR_RT_PARAM_INVALID, "dst 0x1000 are not memory");
+    CHECK_REFUSED(aclrtMemcpyAsync(a, 8, low, 8, in, nullptr), ACL_ERROR_RT_PARAM_INVALID, "src 0x1000");
+    CHECK_REFUSED(aclrtMemcpy(a, 8, reinterpret_cast<void *>(UINTPTR_MAX - 3), 8, in), ACL_ERROR_RT_PARAM_INVALID, "src");
+    void *devPtr = nullptr;
+    CHECK_REFUSED(aclrtHostRegister(low, page, ACL_HOST_REGISTER_MAPPED, &devPtr), ACL_ERROR_RT_PARAM_INVALID,
+                  "ptr 0x1000 are not memory");
+    auto *pages = static_cast<char *>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    CHECK(pages != MAP_FAILED && munmap(pages + 2 * page, page) == 0 && mprotect(pages + page, page, PROT_READ) == 0);
+    CHECK_OK(aclrtMemcpy(a, 8, pages + page, 8, in));
+    CHECK_REFUSED(aclrtMemcpy(pages + page - 4, 8, a, 8, out), ACL_ERROR_RT_PARAM_INVALID, "can write");
+    CHECK_REFUSED(aclrtMemcpy(a, 8, pages + 2 * page - 4, 8, in), ACL_ERROR_RT_PARAM_INVALID, "can read");
+    CHECK_REFUSED(aclrtHostRegisterV2(pages, 3 * page, ACL_HOST_REG_MAPPED), ACL_ERROR_RT_PARAM_INVALID, "not memory");
+
+    // Memory that goes right after it was unregistered: what is queued must be through with it.
+    CHECK_OK(aclrtHostRegister(pages, page, ACL_HOST_REGISTER_MAPPED, &devPtr));
+    pages[0] = 77;
+    CHECK_OK(aclrtLaunchHostFunc(
+        nullptr, [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }, nullptr));
+    CHECK_OK(aclrtMemcpyAsync(a, 8, pages, 8, in, nullptr));
+    CHECK_OK(aclrtHostUnregister(pages));
+    CHECK(munmap(pages, 2 * page) == 0);
+    CHECK_OK(aclrtSynchronizeStream(nullptr));
+    char first = 0;
+    CHECK_OK(aclrtMemcpy(&first, 1, a, 1, out));
+    CHECK(first == 77);
+    CHECK_REFUSED(aclrtHostUnregister(pages), ACL_ERROR_RT_PARAM_INVALID, "not the start of registered memory");
+}
+
 void Copies()
 {
     constexpr size_t count = 1000;
@@ -165,12 +233,13 @@ void Copies()
     CHECK_OK(aclrtMalloc(&a, count, kPolicy));
     CHECK_OK(aclrtMalloc(&b, count, kPolicy));
     CHECK_OK(aclrtMallocHost(&pinned, count));
+    NothingToDo(a, b);
+    WrongHostMemory(a);
     CHECK_OK(aclrtMemcpy(a, count, in.data(), count, ACL_MEMCPY_HOST_TO_DEVICE));
     CHECK_OK(aclrtMemcpy(b, count, a, count, ACL_MEMCPY_DEVICE_TO_DEVICE));
     CHECK_OK(aclrtMemcpy(out.data(), count, b, count, ACL_MEMCPY_DEVICE_TO_HOST));
     CHECK(in == out);
     CHECK_OK(aclrtMemcpy(a, 10, a, 10, ACL_MEMCPY_DEFAULT));
-    CHECK_OK(aclrtMemcpy(nullptr, 0, nullptr, 0, ACL_MEMCPY_DEFAULT)); // nothing to copy
     CHECK_REFUSED(aclrtMemcpy(nullptr, 4, a, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_INVALID_PARAM, "dst");
     CHECK_REFUSED(aclrtMemcpy(a, 4, nullptr, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_INVALID_PARAM, "src");
     CHECK_REFUSED(aclrtMemcpy(a, 3, b, 4, ACL_MEMCPY_DEFAULT), ACL_ERROR_RT_PARAM_INVALID, "destMax");

@@ -158,8 +158,16 @@ void ScalarsAndArrays()
     CHECK_REFUSED(aclDestroyFloatArray(reinterpret_cast<aclFloatArray *>(ints)), ACLNN_ERR_PARAM_INVALID,
                   "type");
     CHECK(aclemuLiveObjects("array") == 4 && aclemuLiveObjects("scalar") == 1);
-    CHECK(aclCreateIntArray(integers, UINT64_MAX) == nullptr);
-    CHECK(!RecentText().empty());
+    // Sizes whose bytes wrap round to 0 or little.
+    const auto refused = [](const void *made) { return made == nullptr && RecentText().find("size is ") != std::string::npos; };
+    const aclTensor *nothing = nullptr;
+    for (const uint64_t size : {uint64_t{1} << 60, uint64_t{1} << 61, (uint64_t{1} << 61) + 1, (uint64_t{1} << 63), UINT64_MAX}) {
+        (void)RecentText();
+        CHECK(refused(aclCreateIntArray(integers, size)) && refused(aclCreateTensorList(&nothing, size)));
+    }
+    const float oneFloat[] = {1.0F};
+    const bool oneBool[] = {true};
+    CHECK(refused(aclCreateFloatArray(oneFloat, (uint64_t{1} << 62) + 1)) && refused(aclCreateBoolArray(oneBool, UINT64_MAX)));
 
     const aclTensor *tensors[] = {Create({2}), nullptr, Create({3})};
     aclTensorList *list = aclCreateTensorList(tensors, 3);
@@ -218,17 +226,17 @@ void Executors()
     CHECK_OK(nnop::Publish(Counting(&runs, 0), &size, &executor));
     CHECK(size == 0 && reinterpret_cast<uintptr_t>(executor) > UINT32_MAX &&
           aclemuLiveObjects("executor") == 1);
-    CHECK_OK(nnop::Run(nullptr, 0, executor, nullptr));
-    CHECK_REFUSED(nnop::Run(nullptr, 0, executor, nullptr), ACLNN_ERR_INNER_NULLPTR, "used up");
-    CHECK_REFUSED(nnop::Run(nullptr, 0, nullptr, nullptr), ACLNN_ERR_PARAM_NULLPTR, "executor");
-    CHECK_REFUSED(nnop::Run(nullptr, 0, reinterpret_cast<aclOpExecutor *>(&runs), nullptr),
+    CHECK_OK(nnop::Run("aclnnCount", nullptr, 0, executor, nullptr));
+    CHECK_REFUSED(nnop::Run("aclnnCount", nullptr, 0, executor, nullptr), ACLNN_ERR_INNER_NULLPTR, "used up");
+    CHECK_REFUSED(nnop::Run("aclnnCount", nullptr, 0, nullptr, nullptr), ACLNN_ERR_PARAM_NULLPTR, "executor");
+    CHECK_REFUSED(nnop::Run("aclnnCount", nullptr, 0, reinterpret_cast<aclOpExecutor *>(&runs), nullptr),
                   ACLNN_ERR_INNER_NULLPTR, "none of");
 
     // Every refusal uses a single-use executor up.
     const auto refused = [&](void *at, uint64_t bytes, int code, const char *word) {
         CHECK_OK(nnop::Publish(Counting(&runs, 64), &size, &executor));
         CHECK(size == 64);
-        CHECK_REFUSED(nnop::Run(at, bytes, executor, nullptr), code, word);
+        CHECK_REFUSED(nnop::Run("aclnnCount", at, bytes, executor, nullptr), code, word);
         CHECK(aclemuLiveObjects("executor") == 0);
     };
     refused(nullptr, 64, ACLNN_ERR_PARAM_NULLPTR, "workspace");
@@ -242,12 +250,12 @@ void Executors()
     CHECK_OK(nnop::Publish(Counting(&runs, 64), &size, &executor));
     CHECK_OK(aclSetAclOpExecutorRepeatable(executor));
     for (int i = 0; i < 3; ++i) {
-        CHECK_OK(nnop::Run(workspace, 100, executor, nullptr));
+        CHECK_OK(nnop::Run("aclnnCount", workspace, 100, executor, nullptr));
     }
     CHECK_OK(aclrtSynchronizeStream(nullptr));
     CHECK(runs == 4);
     CHECK_OK(aclDestroyAclOpExecutor(executor));
-    CHECK_REFUSED(nnop::Run(workspace, 100, executor, nullptr), ACLNN_ERR_INNER_NULLPTR, "destroyed");
+    CHECK_REFUSED(nnop::Run("aclnnCount", workspace, 100, executor, nullptr), ACLNN_ERR_INNER_NULLPTR, "destroyed");
     CHECK_REFUSED(aclDestroyAclOpExecutor(executor), ACLNN_ERR_INNER, "destroyed");
     CHECK_REFUSED(aclSetAclOpExecutorRepeatable(executor), ACLNN_ERR_INNER, "destroyed");
     CHECK_REFUSED(aclDestroyAclOpExecutor(nullptr), ACLNN_ERR_INNER_NULLPTR, "executor");
@@ -258,7 +266,7 @@ void Executors()
     CHECK_OK(aclrtCreateStream(&gone));
     CHECK_OK(aclrtDestroyStream(gone));
     CHECK_OK(nnop::Publish(Counting(&runs, 0), &size, &executor));
-    CHECK_REFUSED(nnop::Run(nullptr, 0, executor, gone), ACLNN_ERR_RUNTIME_ERROR, "107003");
+    CHECK_REFUSED(nnop::Run("aclnnCount", nullptr, 0, executor, gone), ACLNN_ERR_RUNTIME_ERROR, "107003");
     CHECK(aclemuLiveObjects("executor") == 0);
     CHECK_OK(nnop::Publish(Counting(&runs, 0), &size, &executor)); // never run
     CHECK(aclemuLiveObjects("executor") == 1);
@@ -289,11 +297,11 @@ void Addresses()
     aclOpExecutor *executor = nullptr;
     CHECK_OK(nnop::Publish(plan, &size, &executor));
     CHECK_OK(aclSetAclOpExecutorRepeatable(executor));
-    CHECK_OK(nnop::Run(nullptr, 0, executor, nullptr));
+    CHECK_OK(nnop::Run("aclnnLook", nullptr, 0, executor, nullptr));
     CHECK_OK(aclSetInputTensorAddr(executor, 0, in, data + 2)); // after the call: the next one sees it
     CHECK_OK(aclrtSynchronizeStream(nullptr));
     CHECK(seen == data);
-    CHECK_OK(nnop::Run(nullptr, 0, executor, nullptr));
+    CHECK_OK(nnop::Run("aclnnLook", nullptr, 0, executor, nullptr));
     CHECK_OK(aclrtSynchronizeStream(nullptr));
     CHECK(seen == data + 2);
     CHECK_OK(AclSetOutputTensorAddr(executor, 0, out, data));
@@ -317,7 +325,7 @@ void Addresses()
     for (int i = 0; i < 50; ++i) {
         others.push_back(Create({1}, ACL_INT8, data));
     }
-    CHECK_REFUSED(nnop::Run(nullptr, 0, executor, nullptr), ACLNN_ERR_INNER_NULLPTR,
+    CHECK_REFUSED(nnop::Run("aclnnLook", nullptr, 0, executor, nullptr), ACLNN_ERR_INNER_NULLPTR,
                   "output 0 was destroyed");
     for (aclTensor *other : others) {
         CHECK_OK(aclDestroyTensor(other));

@@ -5,6 +5,8 @@
 #include "aclemu.h"
 #include "aclnn/opdev/op_errno.h"
 #include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_cast.h"
+#include "aclnnop/aclnn_mhc_pre_sinkhorn.h"
 #include "check.h"
 
 namespace {
@@ -75,10 +77,25 @@ void Executors()
     CHECK_OK(sum.Phase2());
     sum.CheckResult(sum.out);
     CHECK_REFUSED(sum.Phase2(), ACLNN_ERR_INNER_NULLPTR, "used up");
-    CHECK_REFUSED(aclnnAdd(nullptr, 0, nullptr, nullptr), ACLNN_ERR_PARAM_NULLPTR, "executor is nullptr");
+    CHECK_REFUSED(aclnnAdd(nullptr, 0, nullptr, nullptr), ACLNN_ERR_PARAM_NULLPTR,
+                  "aclnnAdd: executor is nullptr, expected");
     int foreign[64] = {};
     CHECK_REFUSED(aclnnAdd(nullptr, 0, reinterpret_cast<aclOpExecutor *>(foreign), nullptr), ACLNN_ERR_INNER_NULLPTR,
                   "none of this library");
+
+    // Another operator's: refused, and still there for its own.
+    sum.Phase1();
+    CHECK_REFUSED(aclnnCast(sum.workspace, sum.size, sum.executor, nullptr), ACLNN_ERR_INNER_NULLPTR,
+                  "aclnnCast: executor ");
+    CHECK_REFUSED(aclnnMhcPreSinkhorn(sum.workspace, sum.size, sum.executor, nullptr), ACLNN_ERR_INNER_NULLPTR,
+                  "was planned by aclnnAddGetWorkspaceSize, expected one of aclnnMhcPreSinkhornGetWorkspaceSize");
+    CHECK_OK(sum.Phase2());
+    uint64_t size = 0;
+    aclOpExecutor *cast = nullptr;
+    CHECK_OK(aclnnCastGetWorkspaceSize(sum.a, ACL_FLOAT, sum.c, &size, &cast));
+    CHECK_REFUSED(aclnnAdd(sum.workspace, size, cast, nullptr), ACLNN_ERR_INNER_NULLPTR,
+                  "planned by aclnnCastGetWorkspaceSize");
+    CHECK_OK(aclDestroyAclOpExecutor(cast));
 
     // Kept for several calls, with another output each time.
     sum.Phase1();
@@ -101,7 +118,7 @@ void Destroyed()
     Sum sum;
     sum.Phase1();
     CHECK_OK(aclDestroyTensor(sum.b));
-    CHECK_REFUSED(sum.Phase2(), ACLNN_ERR_INNER_NULLPTR, "input 1 (other) was destroyed between the two phases");
+    CHECK_REFUSED(sum.Phase2(), ACLNN_ERR_INNER_NULLPTR, "aclnnAdd: input 1 (other) was destroyed between the two phases");
     sum.b = Tensor(sum.other);
     sum.Phase1();
     CHECK_OK(aclDestroyTensor(sum.c));
@@ -172,6 +189,15 @@ void Checked()
     CHECK_OK(aclrtFree(sum.out));
 }
 
+void Fault()
+{
+    Sum sum;
+    CHECK_OK(aclemuFailOperator("aclnnAdd", 2, 561103));
+    CHECK_OK(aclemuFailOperator("aclnnAdx", 2, 561103));
+    sum.Phase1();
+    CHECK_REFUSED(sum.Phase2(), ACLNN_ERR_INNER_NULLPTR, "aclnnAdd fails in phase 2");
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -181,7 +207,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)();
     } all[] = {{"executors", Executors}, {"destroyed", Destroyed},   {"buffers", Buffers},
-               {"freed", FreedTooEarly}, {"wrong place", WrongPlace}, {"checked", Checked}};
+               {"freed", FreedTooEarly}, {"wrong place", WrongPlace}, {"checked", Checked},
+               {"fault", Fault}};
     CHECK_OK(aclInit(nullptr));
     CHECK_OK(aclrtSetDevice(0));
     for (const auto &one : all) {

@@ -23,7 +23,18 @@ void EveryHalf()
         op::fp16_t back;
         back = number;
         CHECK(std::isnan(half) == std::isnan(number));
-        CHECK(std::isnan(number) ? std::isnan(back) : back.val == bits);
+        CHECK(back.val == (std::isnan(number) ? (bits | 0x7FFF) : bits));
+        if ((bits & 0x7C00) == 0x7C00) { // infinities and NaN keep their fraction
+            uint32_t wide = 0;
+            std::memcpy(&wide, &number, sizeof(wide));
+            CHECK(wide == ((bits & 0x8000) << 16 | 0x7F800000U | (bits & 0x3FF) << 13));
+            CHECK(std::isnan(number) == std::isnan(static_cast<double>(half)));
+            const bool negative = (bits & 0x8000) != 0;
+            CHECK(static_cast<int32_t>(half) == (negative ? INT32_MIN : INT32_MAX));
+            CHECK(static_cast<uint8_t>(half) == (negative ? 0 : 255));
+        }
+        CHECK(half == half && !(half != half) && half <= half && !(half < half));
+        CHECK(static_cast<bool>(half) == (bits != 0));
         CHECK(std::isnan(number) || op::fp16_t(static_cast<double>(number)).val == bits);
     }
 }
@@ -59,7 +70,8 @@ void Halves()
     CHECK(a.val == 0x4300 && a > b && a >= b && b < a && b <= a && a != b && a == op::fp16_t(3.5F));
     CHECK(static_cast<int32_t>(a) == 4 && op::fp16_t(2.5F).toInt32() == 2); // ties to even
     CHECK(op::fp16_t(-1000.0F).toInt8() == -128 && op::fp16_t(-1.0F).toUInt16() == 0);
-    CHECK(op::fp16_t(kInfinity).toInt32() == INT32_MAX && op::fp16_t(std::nanf("")).toInt32() == 0);
+    CHECK(op::fp16_t(kInfinity).toInt32() == INT32_MAX && op::fp16_t(std::nanf("")).toInt32() == INT32_MAX);
+    CHECK(static_cast<int64_t>(op::fp16_t(-kInfinity)) == INT32_MIN && static_cast<uint64_t>(op::fp16_t(kInfinity)) == UINT32_MAX);
     CHECK(op::fp16_t(kInfinity).IsInf() == 1 && op::fp16_t(-kInfinity).IsInf() == -1 && a.IsInf() == 0);
     CHECK(static_cast<uint64_t>(op::fp16_t(2048.0F)) == 2048 && static_cast<bool>(b) && !static_cast<bool>(op::fp16_t()));
     CHECK(std::abs(op::fp16_t(-2.0F)) == 2.0F);
@@ -67,6 +79,25 @@ void Halves()
     CHECK(wide.value == 0x3FC0 && op::fp16_t(wide).val == 0x3E00);
     a = int64_t{70000};
     CHECK(a.val == 0x7C00);
+}
+
+// What does not follow IEEE 754.
+void SpecialHalves()
+{
+    const auto bits = [](uint32_t value) { return op::fp16_t(static_cast<uint16_t>(value)); };
+    op::fp16_t one = bits(0x3C00);
+    op::fp16_t zero = bits(0);
+    op::fp16_t largest = bits(0x7BFF);
+    op::fp16_t infinity = bits(0x7C00);
+    CHECK((one / zero).val == 0x7BFF && (zero / zero).val == 0x7BFF && (bits(0xBC00) / zero).val == 0xFBFF);
+    CHECK((one / bits(0x8000)).val == 0xFBFF && (bits(0x8000) / one).val == 0);
+    CHECK((largest + largest).val == 0x7FFF && (largest * largest).val == 0x7FFE);
+    CHECK((bits(0xFBFF) - largest).val == 0xFFFF && (largest / bits(1)).val == 0x7C00);
+    CHECK((infinity + infinity).val == 0x7C00 && (infinity - infinity).val == 0 && (infinity * zero).val == 0);
+    CHECK((largest + bits(0x4C00)).val == 0x7C00 && (largest + bits(0x4BFF)).val == 0x7BFF); // 16 more, and just less
+    CHECK(op::fp16_t(std::nanf("")).val == 0x7FFF && op::fp16_t(-std::nan("")).val == 0xFFFF);
+    CHECK(zero == bits(0x8000) && !(zero > bits(0x8000)) && bits(0x7E00) == bits(0x7E00) && bits(0x7E00) != bits(0x7E01));
+    CHECK(bits(0x7E00) > infinity && bits(0xFE00) < bits(0xFC00) && bits(0xFE00) < zero);
 }
 
 void BrainFloats()
@@ -100,6 +131,7 @@ int main()
     EveryHalf();
     Rounding();
     Halves();
+    SpecialHalves();
     BrainFloats();
     FourBits();
     return 0;

@@ -40,7 +40,7 @@ void Work(int32_t device, int rounds)
         uint64_t size = 0;
         aclOpExecutor *executor = nullptr;
         CHECK_OK(nnop::Publish(plan, &size, &executor));
-        CHECK_OK(nnop::Run(nullptr, 0, executor, stream));
+        CHECK_OK(nnop::Run("aclnnTouch", nullptr, 0, executor, stream));
         CHECK_OK(aclDestroyTensor(tensor));
         CHECK_OK(aclrtMemsetAsync(kept, 4096, i, 4096, stream));
         CHECK_OK(aclrtRecordEvent(event, stream));

@@ -12,7 +12,7 @@ aclnnStatus aclnnStubCopyGetMaxWorkspaceSize(const aclTensor *x, int64_t workspa
 aclnnStatus aclnnStubCopyListGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out, uint64_t *workspaceSize,
                                               aclOpExecutor **executor);
 aclnnStatus aclnnStubCopyList(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
-
+/* @param [in] x: not written */
 aclnnStatus aclnnStubFailGetWorkspaceSize(const aclTensor *x, int64_t code, int64_t phase, uint64_t *workspaceSize,
                                           aclOpExecutor **executor);
 aclnnStatus aclnnStubFail(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,39 @@ def test_rank_0_and_empty_tensors(send: Any) -> None:
     assert seen["out"]["shape"] == [2, 0]
 
 
+def test_tensor_list_with_nothing_in_it(send: Any, stub: Any) -> None:
+    before = stub.live("tensor")
+    assert send(parts=[None])["parts"] == [None]
+    seen = send(parts=aclnn.TensorList([aclnn.zeros((2, 0)), None, aclnn.zeros(3)]))["parts"]
+    assert [t and t["shape"] for t in seen] == [[2, 0], None, [3]]
+    assert stub.live("tensor") == before
+
+
+def test_plan_of_a_list_with_nothing_in_it(stub: Any) -> None:
+    gc.collect()
+    before = stub.live("tensor")
+    a, b = aclnn.zeros(3), aclnn.zeros(3)
+    with aclnn.op("aclnnStubRecord").plan(**(PLAIN | {"parts": [a, None]})) as plan:
+        assert [t and t["shape"] for t in stub.record()["parts"]] == [[3], None]
+        plan()
+        plan.rebind(parts=[b, None])
+        plan()
+        with pytest.raises(ValueError, match="parts has None here in the plan"):
+            plan.rebind(parts=[a, b])
+        with pytest.raises(TypeError, match=r"parts must be an aclnn\.Tensor, got NoneType"):
+            plan.rebind(parts=[None, None])
+    aclnn.synchronize()
+    del a, b, plan
+    gc.collect()  # the errors above
+    assert stub.live("tensor") == before
+
+
+def test_text_that_is_no_utf8(send: Any) -> None:
+    with pytest.raises(ValueError, match=r"layout \(char\*\) must be text that UTF-8 can encode") as caught:
+        send(layout="\ud800")
+    assert caught.type is ValueError
+
+
 def test_tensor_list_leaves_the_tensors_usable(send: Any, stub: Any) -> None:
     before = stub.live("tensor")
     a, b = aclnn.zeros(3), aclnn.tensor(np.ones((2, 2), np.int8))
@@ -210,7 +244,7 @@ def test_tensor_list_leaves_the_tensors_usable(send: Any, stub: Any) -> None:
         ("self", np.zeros(2, [("a", "i4")]), "which is structured"),
         ("self", np.ma.masked_array([1.0]), r"self \(const aclTensor\*\) is a masked array"),
         ("parts", aclnn.zeros(1), "must be a list of aclnn.Tensor or None, got Tensor"),
-        ("parts", [None], "parts .* element 0 must be an aclnn.Tensor"),
+        ("parts", [None, 1], "parts .* element 1 must be an aclnn.Tensor"),
         (
             "out",
             np.zeros(2),
@@ -235,15 +269,6 @@ def test_wrong_kinds_are_refused_before_any_c_call(
 def test_numbers_that_do_not_fit(send: Any, name: str, value: Any) -> None:
     with pytest.raises(OverflowError, match=f"aclnnStubRecord: {name} "):
         send(**{name: value})
-
-
-def test_wrong_count_names_operator_and_parameter() -> None:
-    with pytest.raises(TypeError, match=r"aclnnStubCopy\(\) missing 1 required positional argument: 'out'"):
-        aclnn.op("aclnnStubCopy")(None, 1)
-    with pytest.raises(TypeError, match=r"aclnnStubCopy\(\) takes 4 positional arguments but 5 were given"):
-        aclnn.op("aclnnStubCopy")(None, 1, None, 4)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'outt'"):
-        aclnn.op("aclnnStubCopy")(None, 1, outt=None)
 
 
 def test_a_closed_tensor_is_refused() -> None:
@@ -276,6 +301,18 @@ def test_headers_that_the_user_names(tmp_path: Path) -> None:
     assert aclnn.operators("stubno*") == ["aclnnStubNoHeader"]
     with pytest.raises(FileNotFoundError):
         aclnn.add_headers(tmp_path / "absent.h")
+
+
+@pytest.mark.parametrize("name", [5, None, b"aclnnStubCopy", ["aclnnStubCopy"]])
+def test_a_name_that_is_no_str(name: Any) -> None:
+    with pytest.raises(TypeError, match=r"^name must be a str, got "):
+        aclnn.op(name)
+    with pytest.raises(TypeError, match=r"^prototype must be a str or None, got int 5"):
+        aclnn.op("aclnnStubCopy", prototype=5)  # type: ignore[arg-type]
+
+
+def test_only_made_operators_can_be_called() -> None:
+    assert not callable(aclnn.Operator()) and callable(aclnn.op("aclnnStubCopy"))
 
 
 def test_help_comes_from_the_prototype() -> None:

@@ -110,7 +110,7 @@ def test_what_does_not_fit_changes_nothing(new: dict[str, Any], error: type[Exce
 def test_phase_errors_name_operator_and_phase() -> None:
     with pytest.raises(aclnn.AclnnParameterError, match="phase 1"):
         copy.plan(None, 0, None)
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'out'"):
+    with pytest.raises(TypeError, match="aclnnStubCopy: out missing"):
         copy.plan(None, 0)
     plan = aclnn.op("aclnnStubFail").plan(None, 561003, 2)
     with pytest.raises(aclnn.AclnnInnerError, match="phase 2"):
@@ -171,6 +171,19 @@ def test_third_entry_point() -> None:
     assert copy.max_workspace_size(None, 21, None) == 42
     with pytest.raises(aclnn.LibraryNotFound, match="aclnnStubFailGetMaxWorkspaceSize is not in"):
         aclnn.op("aclnnStubFail").max_workspace_size(None, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        (np.zeros(4, ">f4"), "which is not in this machine's byte order"),
+        (np.ma.masked_array(np.zeros(4)), "is a masked array"),
+        (np.zeros(4, object), "which holds Python objects"),
+    ],
+)
+def test_copy_back_refuses(out: np.ndarray, words: str) -> None:
+    with pytest.raises(TypeError, match=f"aclnnStubCopy: .*out.* {words}"):
+        copy(np.ones(4, np.float32), 0, out, copy_back=True)
 
 
 def test_copy_back() -> None:

@@ -10,8 +10,11 @@
 
 namespace op {
 
-/* Numbers become halves by rounding to nearest, ties to even; infinities and NaN stay what they are. Halves become
-   integers by rounding to nearest, ties to even, and stop at the ends of the type; NaN becomes 0. */
+/* Numbers become halves by rounding to nearest, ties to even; those too large become infinities, and every NaN 0x7FFF
+   or 0xFFFF. Halves become integers by rounding to nearest, ties to even, and stop at the ends of the type, infinities
+   and NaN by their sign. Sums, differences and products take infinities and NaN for numbers with an exponent of 31, and
+   so are results that large: 65504 + 65504 is 0x7FFF. What is divided by 0 becomes 65504 with a sign. Comparisons
+   follow the bits, with 0 equal to -0 and NaN equal to itself. */
 typedef struct ACL_FUNC_VISIBILITY tagFp16 {
     uint16_t val;
 

@@ -77,5 +77,5 @@ aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor *self, const aclTensor *oth
 
 aclnnStatus aclnnAdd(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
 {
-    return nnop::Run(workspace, workspaceSize, executor, stream);
+    return nnop::Run(kOp, workspace, workspaceSize, executor, stream);
 }

@@ -67,5 +67,5 @@ aclnnStatus aclnnCastGetWorkspaceSize(const aclTensor *self, const aclDataType d
 
 aclnnStatus aclnnCast(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
 {
-    return nnop::Run(workspace, workspaceSize, executor, stream);
+    return nnop::Run(kOp, workspace, workspaceSize, executor, stream);
 }

@@ -199,5 +199,5 @@ aclnnStatus aclnnMhcPreSinkhornGetWorkspaceSize(
 
 aclnnStatus aclnnMhcPreSinkhorn(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
 {
-    return nnop::Run(workspace, workspaceSize, executor, stream);
+    return nnop::Run(kOp, workspace, workspaceSize, executor, stream);
 }
