@@ -187,7 +187,8 @@ class RawAbi:
 
 @pytest.fixture(scope="session")
 def emulator_root() -> Path:
-    root = Path(aclnn_py.__file__).parent / "_emulator"
+    installed = Path(aclnn_py.__file__).parent / "_emulator"
+    root = Path(os.environ.get("ACLNN_PY_TEST_ROOT") or installed)
     if not (root / "lib64" / "libopapi.so").exists():
         pytest.skip(f"this installation was built without the emulator: no {root}/lib64/libopapi.so")
     return root
