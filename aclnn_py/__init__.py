@@ -5,6 +5,8 @@
 Importing opens no library and starts nothing; the first use of a tensor, stream or operator does.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import emulator, ops
 from ._version import __version__
 from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
@@ -36,6 +38,36 @@ from .status import (
 from .stream import Stream, current_stream, synchronize
 from .tensor import Tensor
 
+if TYPE_CHECKING:
+    from .diagnosis.check import TensorSpec, check
+    from .diagnosis.reproducer import reproduce
+    from .diagnosis.rules import Violation
+    from .diagnosis.trace import trace
+
+_LAZY = {
+    "TensorSpec": "check",
+    "Violation": "rules",
+    "check": "check",
+    "reproduce": "reproducer",
+    "trace": "trace",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What is for diagnosis is imported when it is first used."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    found = getattr(importlib.import_module(f"{__name__}.diagnosis.{_LAZY[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
 __all__ = [
     "AclError",
     "AclRuntimeError",
@@ -65,12 +97,15 @@ __all__ = [
     "StreamTimeout",
     "Tensor",
     "TensorList",
+    "TensorSpec",
+    "Violation",
     "Where",
     "__version__",
     "aclDataType",
     "aclFormat",
     "add_headers",
     "as_dtype",
+    "check",
     "current_stream",
     "empty",
     "emulator",
@@ -81,8 +116,10 @@ __all__ = [
     "op",
     "operators",
     "ops",
+    "reproduce",
     "synchronize",
     "tensor",
+    "trace",
     "which",
     "zeros",
 ]

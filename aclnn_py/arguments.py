@@ -187,7 +187,7 @@ class TensorList(_Owned):
     None stands for an element that is not given (NULL), where the operator allows it.
     """
 
-    __slots__ = ("_buffer", "_aclTensorList")
+    __slots__ = ("_kept", "_aclTensorList")
     _slot = "_aclTensorList"
     _destroy = "aclDestroyTensorList"
 
@@ -197,7 +197,10 @@ class TensorList(_Owned):
             if not isinstance(t, (Tensor, NoneType)):
                 raise TypeError(f"element {i} of a TensorList must be a Tensor or None, got {shown(t)}")
         runtime.enter()
-        self._buffer = tuple(t._live_buffer() for t in items if t is not None)  # what a stream must keep
+        for t in items:
+            if t is not None:
+                t._live_buffer()
+        self._kept = tuple(None if t is None else t._kept for t in items)  # what a stream must keep
         elements = [
             None
             if t is None

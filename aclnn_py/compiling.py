@@ -52,10 +52,11 @@ def command(arguments: Sequence[str]) -> list[str]:
     if only_compiles(arguments):
         return made
     lib64 = root / "lib64"
-    custom = roots.custom_libraries()
+    custom = roots.custom_libraries(root)
     names = [path.name for path in roots.operator_libraries(root)] + [roots.NNOPBASE_NAME]
     names += [name for name in (*roots.RUNTIME_NAMES, "libc_sec.so") if (lib64 / name).is_file()]
-    made += ["-Wl,--as-needed", *map(str, custom), f"-L{lib64}"]
+    made += ["-Wl,--as-needed", *map(str, custom)]
+    made += [f"-L{folder}" for folder in [*(c.parent for c in custom), lib64]]
     made += [f"-l{name.removeprefix('lib').removesuffix('.so')}" for name in names]
     made += [f"-Wl,-rpath,{folder}" for folder in dict.fromkeys([*(c.parent for c in custom), lib64])]
     return made

@@ -41,7 +41,7 @@ class _Null:
     __slots__ = ()
     _aclTensor = _aclTensorList = _aclScalar = _aclScalarList = _aclIntArray = _aclFloatArray = (
         _aclBoolArray
-    ) = _buffer = None
+    ) = _kept = None
 
     def __repr__(self) -> str:
         return "NULL"

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import runtime
 from .abi import acl
+from .diagnosis import launches
 from .enums import aclrtEventRecordedStatus
 from .status import EVENT_SYNC_TIMEOUT, check, fail, recent_message
 from .stream import SLICE, Stream, current_stream
@@ -83,8 +84,18 @@ class Event:
                 continue
             if code:
                 hint = f"{timeout:g} s passed" if code == EVENT_SYNC_TIMEOUT and timeout is not None else ""
-                fail(code, "Event.synchronize", hint=hint)
+                before = self._launched_before()
+                fail(code, "Event.synchronize", hint=hint, launched=before, device=self._device)
             return
+
+    def _launched_before(self) -> tuple[str, ...]:
+        """The last calls before the mark on the stream where it is, for the report of a fault."""
+        for stream in runtime.live_streams:
+            entries = list(stream._keep)
+            marks = [i for i, entry in enumerate(entries) if entry[1] is self and entry[0] == "Event.record"]
+            if marks:
+                return launches.last(entries[: marks[-1]])
+        return ()
 
     def elapsed_since(self, start: Event) -> float:
         """Seconds on the device from another event to this one. Both must be recorded and done."""

@@ -75,9 +75,9 @@ def _explain(error: OSError, path: Path, root: Path) -> str:
 
 def _instead(path: Path, root: Path) -> str:
     """The way out that is left when a library cannot be made to open."""
-    if path.name == roots.CUSTOM_NAME:
+    if path.name == roots.CUSTOM_NAME and roots.EMULATOR_ROOT not in path.parents:
         return "take its package off ASCEND_CUSTOM_OPP_PATH or ASCEND_OPP_PATH"
-    if root == roots.EMULATOR_ROOT:
+    if root == roots.EMULATOR_ROOT or roots.EMULATOR_ROOT in path.parents:
         return "install aclnn-py again"
     return "set ACLNN_PY_BACKEND=emulator to use the CPU emulator instead"
 
@@ -172,7 +172,7 @@ def open_operator_libraries() -> list[tuple[Path, ctypes.CDLL]]:
     Without custom ones that cannot be opened. LibraryNotFound if a built-in one cannot.
     """
     here = root()
-    custom, built_in = roots.custom_libraries(), roots.operator_libraries(here)
+    custom, built_in = roots.custom_libraries(here), roots.operator_libraries(here)
     if custom and os.environ.get("ACLNN_PY_RTLD_GLOBAL", "") == "1":
         for path in built_in:
             _open(path, here, ctypes.RTLD_GLOBAL)
@@ -191,7 +191,7 @@ def open_operator_libraries() -> list[tuple[Path, ctypes.CDLL]]:
 
 def unopened() -> dict[Path, str]:
     """The custom libraries in use that could not be opened, and why."""
-    return {path: _unopened[path] for path in roots.custom_libraries() if path in _unopened}
+    return {path: _unopened[path] for path in roots.custom_libraries(root()) if path in _unopened}
 
 
 def _and_unopened() -> str:

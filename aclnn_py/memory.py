@@ -46,8 +46,8 @@ class DeviceBuffer:
     def free(self) -> None:
         """Frees the memory; its device must be current."""
         address, self.address = self.address, None
-        if address is not None:
-            acl.aclrtFree(address)
+        if address is not None and acl.aclrtFree(address):
+            recent_message()  # after a fault; its text must not show up in a later error
 
     def __del__(self) -> None:
         try:

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import ctypes
 import linecache
+import os
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import callcode, catalogue, libraries, runtime
 from .abi import acl
+from .arguments import Scalar
 from .conversion import SLOTS, converter
 from .creation import tensor
-from .dtypes import host_array
+from .dtypes import element, host_array, spelled
 from .prototype import Parameter, Prototype, parse
 from .status import Argument, LibraryNotFound, fail
 from .stream import Stream
@@ -38,6 +44,8 @@ class _Missing:
 
 
 _MISSING = _Missing()
+_PACKAGE = str(Path(__file__).parent) + os.sep
+_OPS = f"{__package__}.ops"
 # What generated code uses of Python, under names that no parameter can have
 _BUILTINS = {
     "_missing": _MISSING,
@@ -70,6 +78,7 @@ class Operator:
     _phase2: Any
     _converters: list[Any]
     _bind: Any
+    _plain: Any  # the generated function, also while another is in its place
 
     if TYPE_CHECKING:  # each operator's own class has the generated one
 
@@ -164,13 +173,33 @@ class Operator:
 
     def _fail(self, code: int, phase: int, values: Sequence[Any]) -> None:
         """Raises for a non-zero status code of one of the phases; `values` are the converted arguments."""
-        table = tuple(Argument(p.name, _described(p, v)) for p, v in zip(self.prototype.parameters, values))
-        fail(code, self.name, phase, table, hint=f"served by {libraries.which(self.name).library}")
+
+        def violations() -> Any:
+            from .diagnosis.check import hints
+
+            return hints(self.name, [p.name for p in self.prototype.parameters], values)
+
+        fail(
+            code,
+            self.name,
+            phase,
+            tuple(_described(p, v) for p, v in zip(self.prototype.parameters, values)),
+            find_violations=violations if phase == 1 else None,
+            library=str(libraries.which(self.name).library),
+        )
 
 
-def _described(parameter: Parameter, value: Any) -> str:
+def _described(parameter: Parameter, value: Any) -> Argument:
+    name = parameter.name
+    if isinstance(value, Tensor):
+        strides = None if value.is_contiguous else value.strides
+        format = value.format.name.removeprefix("ACL_FORMAT_")
+        dtype = spelled(value.data_type)
+        return Argument(name, value.describe(), dtype, value.shape, strides, value.offset, format)
+    if isinstance(value, Scalar):
+        return Argument(name, f"{spelled(element(value.dtype).acl)} {value._values}  ({parameter.ctype})")
     describe = getattr(value, "describe", None)
-    return str(describe()) if describe is not None else f"{shown(value)}  ({parameter.ctype})"
+    return Argument(name, str(describe()) if describe is not None else f"{shown(value)}  ({parameter.ctype})")
 
 
 def choose(stream: Any) -> tuple[Any, ...]:
@@ -198,7 +227,15 @@ def workspace(stream: Stream, size: int, executor: Any) -> Any:
         raise
 
 
-def _build(prototype: Prototype) -> Operator:
+def user_frame(depth: int) -> FrameType:
+    """The frame that called a function of this package, for calls that one of those makes."""
+    frame = sys._getframe(depth + 1)
+    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _build(prototype: Prototype, inner: bool = False) -> Operator:
     phase1, phase2 = libraries.operator_functions(prototype.name)
     phase1.restype = phase2.restype = ctypes.c_int32
     converters = [converter(prototype.name, p) for p in prototype.parameters]
@@ -209,6 +246,7 @@ def _build(prototype: Prototype) -> Operator:
         "_choose": choose,
         "_make_out": runtime.out_parameters,
         "_workspace": workspace,
+        "_getframe": user_frame if inner else sys._getframe,
         "_zero": callcode.ZERO,
         "_true": ctypes.c_bool.from_param(True),
         "_false": ctypes.c_bool.from_param(False),
@@ -230,6 +268,7 @@ def _build(prototype: Prototype) -> Operator:
     made: Operator = own()
     made.name, made.prototype, made.source = prototype.name, prototype, source
     made._phase1, made._phase2, made._converters = phase1, phase2, converters
+    made._plain = call
     made._bind = _compiled(
         callcode.bind_source(prototype),
         prototype.name,
@@ -255,7 +294,7 @@ def _documentation(prototype: Prototype) -> str:
     )
 
 
-_operators: dict[tuple[str, str | None], Operator] = {}
+_operators: dict[tuple[str, str | None, bool], Operator] = {}
 _lock = threading.Lock()
 
 
@@ -267,11 +306,25 @@ def op(name: str, prototype: str | None = None) -> Operator:
     libraries lack it, or if no header declares it and no prototype was given; PrototypeError (a ValueError)
     for text that cannot be read; TypeError if `name` is no str.
     """
+    # After a fault, what a function of aclnn_py.ops launched is told as launched where that was called
+    return _get(name, prototype, sys._getframe(1).f_globals.get("__package__") == _OPS)
+
+
+@cache
+def _observe_from_the_start() -> None:
+    """ACLNN_PY_TRACE, ACLNN_PY_REPRODUCE: at the first operator of the process, once."""
+    if os.environ.get("ACLNN_PY_TRACE") or os.environ.get("ACLNN_PY_REPRODUCE"):
+        from .diagnosis.calls import observe_as_the_environment_says
+
+        observe_as_the_environment_says()
+
+
+def _get(name: str, prototype: str | None, inner: bool = False) -> Operator:
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, got {shown(name)}")
     if prototype is not None and not isinstance(prototype, str):
         raise TypeError(f"prototype must be a str or None, got {shown(prototype)}")
-    known = _operators.get((name, prototype))
+    known = _operators.get((name, prototype, inner))
     if known is not None:
         return known
     record = parse(prototype, name) if prototype is not None else _declared(name)
@@ -281,9 +334,40 @@ def op(name: str, prototype: str | None = None) -> Operator:
             f"{name} is in the libraries, but no header declares it; give its declaration: "
             f'aclnn.op("{name}", prototype="aclnnStatus {name}GetWorkspaceSize(...);")'
         )
-    made = _build(record)
+    _observe_from_the_start()
+    made = _build(record, inner)
     with _lock:
-        return _operators.setdefault((name, prototype), made)
+        made = _operators.setdefault((name, prototype, inner), made)
+        if _in_front is not None:
+            _exchange(made)
+        return made
+
+
+_in_front: Callable[[Any], Any] | None = None
+
+
+def exchange_calls(in_front: Callable[[Any], Any] | None) -> None:
+    """Puts in_front(function) in the place of every operator's call function, later ones included.
+
+    None puts the generated functions back. See diagnosis.calls.
+    """
+    global _in_front
+    with _lock:
+        _in_front = in_front
+        for made in _operators.values():
+            _exchange(made)
+
+
+def _exchange(made: Operator) -> None:
+    plain = made._plain
+    scope = plain.__globals__
+    if _in_front is None:
+        type(made).__call__ = plain  # type: ignore[method-assign]
+        scope["_getframe"] = scope.pop("_own_getframe", scope["_getframe"])
+    else:
+        type(made).__call__ = _in_front(plain)  # type: ignore[method-assign]
+        scope.setdefault("_own_getframe", scope["_getframe"])
+        scope["_getframe"] = user_frame  # one more function of this package is between it and the caller
 
 
 def _declared(name: str) -> Prototype | None:

@@ -9,12 +9,14 @@ from typing import Any
 from . import callcode, runtime
 from .abi import acl
 from .arguments import TensorList, create_list
+from .callcode import ADDRESSES
 from .conversion import SLOTS
+from .diagnosis.launches import MadeIn
 from .enums import aclFormat
-from .operator import Operator, choose, workspace
+from .operator import Operator, choose, user_frame, workspace
 from .status import fail, recent_message
 from .stream import Stream
-from .tensor import Tensor, create_descriptor
+from .tensor import Kept, Tensor, create_descriptor
 from .views import View, contiguous
 
 _local = runtime.local
@@ -29,10 +31,15 @@ class _Place:
     """
 
     def __init__(self, tensor: Tensor) -> None:
-        self.data_type, self.format = tensor.data_type, tensor.format
+        self.element, self.format = tensor.element, tensor.format
+        self.data_type = self.element.acl
         self.view, self.storage, self.address = _folded(tensor)
         self.buffer = tensor._live_buffer()
         self.handle = create_descriptor(self.view, self.data_type, self.format, self.storage, self.address)
+
+    def kept(self) -> Kept:
+        """As `Tensor._kept`."""
+        return self.buffer, self.view, self.element
 
     def check(self, tensor: Any, label: str) -> None:
         """TypeError or ValueError unless the tensor can take this place."""
@@ -87,6 +94,7 @@ class Plan:
         "_generation",
         "_held",
         "_lists",
+        "_made",
         "_memory",
         "_passed",
         "_places",
@@ -100,6 +108,8 @@ class Plan:
 
     def __init__(self, operator: Operator, values: tuple[Any, ...], stream: Stream | None = None) -> None:
         self.operator = operator
+        maker = user_frame(1)
+        self._made = (MadeIn(maker.f_code), maker.f_lasti)
         self.refusal = 0
         self._passed: list[Any] = []
         self._places: dict[int, list[_Place | None]] = {}  # None: an element not given
@@ -172,9 +182,16 @@ class Plan:
 
     def _hold(self) -> None:
         """Collects what the stream must keep for each replay, and what a replay uses."""
-        buffers = [place.buffer for places in self._places.values() for place in places if place]
-        self._held = (self.operator, *buffers, self._memory)
+        kept = [
+            self._kept(i) for i, p in enumerate(self.operator.prototype.parameters) if p.kind in ADDRESSES
+        ]
+        self._held = (self.operator, *self._made, *kept, self._memory)
         self._set_ready()
+
+    def _kept(self, index: int) -> Any:
+        """What a stream keeps for the parameter: of a tensor a tuple, of a list a tuple of those."""
+        kept = tuple(place and place.kept() for place in self._places.get(index, ()))
+        return kept if index in self._lists else kept[0] if kept else None
 
     def _set_ready(self) -> None:
         """One tuple with all that a replay uses; unset for a plan that is not repeatable."""
@@ -207,7 +224,7 @@ class Plan:
         keep.append(held)
         if code:
             self.operator._fail(code, 2, self._values)
-        if len(keep) >= stream._limit:
+        if len(keep) > stream._limit:
             stream.settle()
 
     def _enter(self) -> None:
@@ -237,7 +254,7 @@ class Plan:
         self._stream._keep.append((*self._held, memory))
         if code:
             self.operator._fail(code, 2, self._values)
-        if len(self._stream._keep) >= self._stream._limit:
+        if len(self._stream._keep) > self._stream._limit:
             self._stream.settle()
 
     def rebind(self, /, **tensors: Any) -> None:

@@ -133,23 +133,29 @@ def _vendor_names(config: Path) -> list[str]:
     return []
 
 
-def custom_packages() -> list[Path]:
+def custom_packages(root: Path | None = None) -> list[Path]:
     """Folders of custom operator packages, first wins: ASCEND_CUSTOM_OPP_PATH, then the vendors of
-    ASCEND_OPP_PATH.
+    ASCEND_OPP_PATH, then those of `root`'s own opp folder, which ASCEND_OPP_PATH names in a shell that
+    sourced set_env.sh.
 
     Read from the environment at each call, so a change after import counts.
     """
     folders = [Path(p) for p in os.environ.get("ASCEND_CUSTOM_OPP_PATH", "").split(":") if p.strip()]
-    opp = os.environ.get("ASCEND_OPP_PATH", "").strip()
-    if opp:
-        vendors = Path(opp) / "vendors"
+    named = os.environ.get("ASCEND_OPP_PATH", "").strip()
+    opps = [Path(named)] if named else []
+    if root is not None:
+        opps.append(root / "opp")
+    for vendors in (opp / "vendors" for opp in opps):
         folders += [vendors / name for name in _vendor_names(vendors / "config.ini")]
-    return folders
+    found: dict[str, Path] = {}
+    for folder in folders:
+        found.setdefault(os.path.realpath(folder), folder)
+    return list(found.values())
 
 
-def custom_libraries() -> list[Path]:
-    """The custom operator libraries that exist, first wins."""
-    files = [folder / "op_api" / "lib" / CUSTOM_NAME for folder in custom_packages()]
+def custom_libraries(root: Path | None = None) -> list[Path]:
+    """The custom operator libraries that exist, first wins; see `custom_packages`."""
+    files = [folder / "op_api" / "lib" / CUSTOM_NAME for folder in custom_packages(root)]
     return [f for f in files if os.path.isfile(f)]
 
 
@@ -160,5 +166,5 @@ def operator_libraries(root: Path) -> list[Path]:
 
 def header_folders(root: Path) -> list[Path]:
     """Where operator headers are, in the order in which they are searched: custom packages, then the root."""
-    folders = [folder / "op_api" / "include" for folder in custom_packages()]
+    folders = [folder / "op_api" / "include" for folder in custom_packages(root)]
     return [*folders, root / "include" / "aclnnop"]

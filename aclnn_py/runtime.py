@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .abi import acl
+from .diagnosis import faults
 from .status import check, recent_message
 
 if TYPE_CHECKING:
@@ -252,6 +253,7 @@ def _finalise() -> None:
             acl.aclrtResetDevice(device)
     _process.initialised = _process.implicit = False
     _process.kept = bool(lending)
+    faults.forget_all()  # the devices were reset
     if lending:
         return
     if _process.must_finalize:

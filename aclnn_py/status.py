@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import operator as _operator
-import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from .diagnosis.messages import Message
+    from .diagnosis.rules import Violation
 
 _LAYER_BY_MODULE = {"00": "acl", "07": "runtime", "45": "graph engine", "48": "acl", "61": "aclnn"}
 _KIND_BY_FIRST_DIGIT = {
@@ -68,21 +72,22 @@ def lookup(code: int) -> Status:
 
 
 def explain(code: int | str) -> Status:
-    """What a status code means: `explain(161002)`, `explain("161002")`, `explain("0x274ea")` or a symbolic
-    name.
+    """What a status code means: `explain(161002)`, `explain("161002")`, `explain("0x274ea")`, a symbolic
+    name, a line of a log that holds one, the device's own code, `explain("0x31")`. Negative and unsigned
+    forms count.
 
-    Needs no library and no device. ValueError for text that is neither a number nor a known name.
+    Needs no library and no device. ValueError, with close names, for text that is none of these.
     """
-    if isinstance(code, str):
-        text = code.strip()
-        for status in table().values():
-            if text.upper() in status.names:
-                return status
-        try:
-            return lookup(int(text, 0))
-        except ValueError:
-            raise ValueError(f"{code!r} is neither a status code nor the name of one") from None
-    return lookup(_operator.index(code))
+    from .diagnosis.codes import find, normal
+
+    if not isinstance(code, str):
+        return lookup(normal(_operator.index(code)))
+    found = find(code)
+    if isinstance(found, Status):
+        return found
+    if not found.code:
+        raise ValueError(f"{code!r} is no status code. {found.meaning} {found.advice}")
+    return lookup(found.code)
 
 
 class LibraryNotFound(OSError):
@@ -91,18 +96,36 @@ class LibraryNotFound(OSError):
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a failed call, as text, so that it outlives the tensors and can be pickled."""
+    """One argument of a failed call, as text and plain values, so that it outlives the tensors and can be
+    pickled. Of a tensor: `dtype` (CANN's short name), `shape`, `strides` (None if contiguous), `offset` and
+    `format`; for anything else `shape` is None."""
 
     name: str
     text: str
+    dtype: str = ""
+    shape: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+    offset: int = 0
+    format: str = ""
+
+    @property
+    def layout(self) -> tuple[str, str]:
+        """How the elements lie, and the format."""
+        strided = f"strides {list(self.strides or ())} offset {self.offset}"
+        return "contiguous" if self.strides is None else strided, self.format
 
 
 class AclError(Exception):
     """A CANN call returned a non-zero status code.
 
-    Attributes: `code`; `name` (symbolic); `op` (function or operator); `phase` (1, 2 or None); `message` (the
-    library's own recent error text, all of it, "" if it had none); `headline` (the line of it that is about
-    this call); `arguments` (tuple of Argument); `status` (the table's row); `hint`.
+    `code`, `name` (symbolic), `status` (the table's row); `op` (function or operator), `phase` (1, 2 or
+    None); `message`, the library's own recent error text, all of it, "" if it had none; `parsed`, the same as
+    records; `headline`, the sentence of it that is about this call; `arguments`, a tuple of Argument;
+    `violations`, the operator's rules that the call breaks, as `aclnn.check` reports them; `causes`, likely
+    ones, the likeliest first; `library`, the file that served the operator; `hint`; `launched`, after a
+    failed wait: lines about the calls that were on the stream, the latest first.
+
+    `str()` is for a person. Pickles.
     """
 
     def __init__(
@@ -113,14 +136,20 @@ class AclError(Exception):
         message: str = "",
         arguments: tuple[Argument, ...] = (),
         hint: str = "",
+        launched: tuple[str, ...] = (),
+        violations: tuple[Violation, ...] = (),
+        library: str = "",
     ) -> None:
-        super().__init__(code, op, phase, message, arguments, hint)
+        super().__init__(code, op, phase, message, arguments, hint, launched, violations, library)
         self.code = code
         self.op = op
         self.phase = phase
         self.message = message
         self.arguments = arguments
         self.hint = hint
+        self.launched = launched
+        self.violations = violations
+        self.library = library
 
     @property
     def status(self) -> Status:
@@ -131,44 +160,31 @@ class AclError(Exception):
         return self.status.name
 
     @property
+    def parsed(self) -> tuple[Message, ...]:
+        """`message` as records; see diagnosis.messages."""
+        from .diagnosis.messages import parse
+
+        return parse(self.message)
+
+    @property
     def headline(self) -> str:
-        """The first line of `message` that names `op`, else its first line; "" without a message.
+        """The sentence of `message` that names `op`, else its first one; "" without a message."""
+        from .diagnosis.report import leading
 
-        The library leads with what was reported first in this thread, which may be left from a call of
-        somebody else who never read it.
-        """
-        lines = [line.strip() for line in self.message.strip().splitlines()]
-        name = re.escape(self.op.partition("(")[0])
-        own = re.compile(rf"\b{name}(?:GetWorkspaceSize|_\d+)?\b")
-        return next((line for line in lines if own.search(line)), lines[0] if lines else "")
+        own = leading(self)
+        return "" if own is None else own.text
 
-    def _said(self) -> str:
-        text, headline = self.message.strip(), self.headline
-        head, _, rest = text.partition("TraceBack (most recent call last):")
-        if headline in head:
-            return text
-        others = [line for line in rest.strip("\n").splitlines() if line.strip() != headline]
-        return "\n".join([headline, "also pending in this thread:", head.rstrip(), *others])
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The likeliest first: broken rules, what CANN supposes, the usual causes of the code."""
+        said = [m.cause for m in self.parsed if m.cause]
+        usual = [part.strip() for part in self.status.causes.split(";") if part.strip()]
+        return tuple(dict.fromkeys([*map(str, self.violations), *said, *usual]))
 
     def __str__(self) -> str:
-        status = self.status
-        phase = {1: " (phase 1, GetWorkspaceSize)", 2: " (phase 2, launch)"}.get(self.phase or 0, "")
-        lines = [
-            f"{self.op}{phase} returned {self.code} {status.name or '(not a known code)'}: {status.meaning}"
-        ]
-        if self.message:
-            lines.append("  the library says: " + self._said().replace("\n", "\n    "))
-        if self.hint:
-            lines.append("  " + self.hint.replace("\n", "\n  "))
-        if self.arguments:
-            width = max(len(a.name) for a in self.arguments)
-            lines.append("  arguments:")
-            lines += [f"    {a.name:<{width}}  {a.text}" for a in self.arguments]
-        if status.causes:
-            lines.append(f"  usual cause: {status.causes}")
-        if status.remedy:
-            lines.append(f"  to do: {status.remedy}")
-        return "\n".join(lines)
+        from .diagnosis.report import text
+
+        return text(self)
 
 
 class AclnnError(AclError):
@@ -206,7 +222,7 @@ class StreamTimeout(AclRuntimeError):
 OUT_OF_MEMORY = frozenset({200000, 207001, 207018, 245000})
 STREAM_SYNC_TIMEOUT = 507046
 EVENT_SYNC_TIMEOUT = 507047
-_FAULTS = frozenset(
+FAULTS = frozenset(
     {207003, 207016, 207017, 507010, 507011, 507013, 507899, 507901, 507915, 507916}
     | set(range(507014, 507019))
     | set(range(507034, 507037))
@@ -225,7 +241,7 @@ def exception_class(code: int, operator_call: bool = False) -> type[AclError]:
         return OutOfDeviceMemory
     if code in (STREAM_SYNC_TIMEOUT, EVENT_SYNC_TIMEOUT):
         return StreamTimeout
-    if code in _FAULTS:
+    if code in FAULTS:
         return DeviceFault
     return AclnnError if operator_call else AclRuntimeError
 
@@ -239,10 +255,43 @@ def recent_message() -> str:
 
 
 def fail(
-    code: int, op: str, phase: int | None = None, arguments: tuple[Argument, ...] = (), hint: str = ""
+    code: int,
+    op: str,
+    phase: int | None = None,
+    arguments: tuple[Argument, ...] = (),
+    hint: str = "",
+    launched: tuple[str, ...] = (),
+    find_violations: Callable[[], tuple[Violation, ...]] | None = None,
+    library: str = "",
+    device: int | None = None,
 ) -> NoReturn:
-    """Raises the exception for `code`, with the library's text (which is thereby cleared)."""
-    raise exception_class(code, phase is not None)(code, op, phase, recent_message(), arguments, hint)
+    """Raises the exception for `code`, with the library's text (which is thereby cleared). `device`: the one
+    that it is about, without it this thread's."""
+    message = recent_message()  # first, before anything else can add to it or clear it
+    kind = exception_class(code, phase is not None)
+    hint = _with_first_fault(code, op, kind, hint, launched, device)
+    violations = find_violations() if find_violations is not None else ()
+    raise kind(code, op, phase, message, arguments, hint, launched, violations, library)
+
+
+def _with_first_fault(
+    code: int, op: str, kind: type[AclError], hint: str, launched: tuple[str, ...], device: int | None
+) -> str:
+    """The hint, with what faulted first on the device; a first fault is remembered."""
+    from .diagnosis import faults
+    from .runtime import local
+
+    if device is None:
+        device = getattr(getattr(local, "state", None), "device", None)
+    if device is None:
+        return hint
+    note = faults.note(device, code)
+    if kind is DeviceFault and not note:
+        line = f"{op} returned {code} {lookup(code).name}" + (
+            f", last launched {launched[0]}" if launched else ""
+        )
+        faults.remember(device, code, op, line)
+    return "\n".join(filter(None, [note, hint]))
 
 
 def check(code: int, op: str, **context: Any) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import runtime
 from .abi import acl
+from .diagnosis import faults, launches
 from .enums import aclrtStreamStatus
 from .memory import DeviceBuffer
 from .status import STREAM_SYNC_TIMEOUT, AclError, check, fail, recent_message
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .event import Event
 
 SLICE = 0.2  # seconds between looks for Ctrl-C
+_NOTED = 32  # calls after a wait that note where they are made, for the report of a fault
 _LOOK_EVERY = 256  # calls between looks whether the stream is done
 _MOST_IN_FLIGHT = 1024  # calls; one more waits for the stream
 _LARGEST_KEPT_WORKSPACE = 256 << 20  # bytes
@@ -41,6 +43,7 @@ class Stream:
         "_handle",
         "_keep",
         "_limit",
+        "_noting",
         "_lock",
         "_passed",
         "_workspace",
@@ -52,12 +55,14 @@ class Stream:
         state = runtime.enter()
         self._device = state.device
         self._generation = state.generation
-        self._keep: deque[tuple[Any, ...]] = deque()  # one entry per call: operator, then the buffers it uses
+        # One entry per call: what was called, and the memory it uses (see callcode and diagnosis.launches)
+        self._keep: deque[tuple[Any, ...]] = deque()
         self._passed = 0  # entries dropped so far
         self._dropping = False
         self._lock = threading.RLock()
         self._workspace: DeviceBuffer | None = None
-        self._limit = self._first_limit = 1 if _blocking() else _LOOK_EVERY
+        self._limit = self._first_limit = 0 if _blocking() else _NOTED  # calls kept; one more settles
+        self._noting = True  # calls note the place they are made at
         handle = ctypes.c_void_p()
         check(acl.aclrtCreateStream(ctypes.byref(handle)), "aclrtCreateStream")
         self._handle = ctypes.c_void_p.from_param(handle.value)  # ready to be passed, with its C type
@@ -106,20 +111,18 @@ class Stream:
 
     def uses(self, buffer: DeviceBuffer) -> bool:
         """Whether a call that may not be finished uses the buffer."""
-        return any(
-            item is buffer or (item.__class__ is tuple and any(part is buffer for part in item))
-            for entry in list(self._keep)
-            for item in entry
-        )
+        return any(_holds(entry, buffer) for entry in list(self._keep))
 
     def settle(self) -> None:
         """Drops what finished calls kept alive. Called every so many calls; waits only at the limit."""
-        if self._first_limit == 1:
+        if self._first_limit == 0:
             self.synchronize()
             return
+        self._noting = False
         if not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT:
             self.synchronize()
-        self._limit = len(self._keep) + _LOOK_EVERY
+        else:
+            self._limit = len(self._keep) + _LOOK_EVERY
 
     def _drop_finished(self) -> bool:
         """If the stream is idle, drops what the calls so far kept alive."""
@@ -129,6 +132,11 @@ class Stream:
         if idle:
             self._drop(target)
         return idle
+
+    def _begin_anew(self) -> None:
+        """After a wait."""
+        self._limit = self._first_limit
+        self._noting = True
 
     def _is_idle(self) -> bool:
         status = ctypes.c_int(aclrtStreamStatus.ACL_STREAM_STATUS_NOT_READY)
@@ -173,15 +181,43 @@ class Stream:
         handle = self._open_handle()
         with self._lock:
             target = self._passed + len(self._keep)
-            last = [str(entry[0]) for entry in list(self._keep)[-5:]]
         with runtime.on_device(self._device):
             code = _wait(handle, timeout)
+        if not code:
+            faults.forget(self._device)
+            self._drop(target)
+            self._begin_anew()
+            return
+        with self._lock:
+            waiting = list(self._keep)[: max(0, target - self._passed)]
+        launched, number = launches.last(waiting), len(waiting)
+        del waiting  # the traceback of the error must not hold the memory of the calls
+        more: dict[str, Any] = {"launched": launched, "device": self._device}
         if code == STREAM_SYNC_TIMEOUT and timeout is not None:
-            fail(code, "Stream.synchronize", hint=f"{timeout:g} s passed; still running: {_names(last)}")
-        self._drop(target)
-        self._limit = self._first_limit
-        if code:
-            fail(code, "Stream.synchronize", hint=f"last launched on this stream: {_names(last)}")
+            hint = f"{timeout:g} s passed; what is on the stream still runs"
+            fail(code, "Stream.synchronize", hint=hint, **more)
+        try:
+            fail(code, "Stream.synchronize", hint=self._culprit(number), **more)
+        finally:  # not before: freeing memory of a device in fault adds to the library's text
+            self._drop(target)
+            self._begin_anew()
+
+    def _culprit(self, number: int) -> str:
+        """How to find which call a fault belongs to."""
+        if number == 0:
+            known = faults.first(self._device) is not None
+            return (
+                ""
+                if known
+                else "nothing of this package is unfinished on the stream: other code put it there"
+            )
+        if self._first_limit == 0:  # blocking: at most what was waited for
+            return "calls are waited for one by one (ACLNN_PY_BLOCKING), so the fault is of the last one"
+        one = "the operator" if number == 1 else f"one of the {number} operators"
+        return (
+            f"the fault is of {one} launched here before and not known to be done, not of this wait; set "
+            "ACLNN_PY_BLOCKING=1 in the environment to have each call waited for, and the culprit named"
+        )
 
     def close(self) -> None:
         """Waits for the work and destroys the stream. Closing twice is fine."""
@@ -242,8 +278,8 @@ def _blocking() -> bool:
     return os.environ.get("ACLNN_PY_BLOCKING", "") not in ("", "0")
 
 
-def _names(operators: list[str]) -> str:
-    return ", ".join(operators) or "nothing of this package"
+def _holds(items: tuple[Any, ...], buffer: DeviceBuffer) -> bool:
+    return any(item is buffer or (item.__class__ is tuple and _holds(item, buffer)) for item in items)
 
 
 def _wait(handle: Any, timeout: float | None) -> int:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .stream import Stream
 
 PRIVATE_FORMATS = frozenset(f for f in aclFormat if "C1HWC0" in f.name or "FRACTAL" in f.name)
+Kept = tuple[DeviceBuffer, View, dtypes.Element]
 Key = int | slice | EllipsisType | None | tuple[int | slice | EllipsisType | None, ...]
 
 
@@ -41,6 +42,7 @@ class Tensor:
         "__weakref__",
         "_aclTensor",
         "_buffer",
+        "_kept",
         "_storage_shape",
         "_view",
         "dtype",
@@ -49,6 +51,7 @@ class Tensor:
     )
     _aclTensor: Any
     _buffer: DeviceBuffer
+    _kept: Kept  # what a stream keeps of it: the memory, and what was in it
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Tensor:
         handle = create_descriptor(view, self.data_type, format, self._storage_shape, buffer.address)
         self._aclTensor = ctypes.c_void_p.from_param(handle)
         self._buffer = buffer
+        self._kept = (buffer, view, self.element)
         runtime.live_owners[id(self)] = weakref.ref(self)
 
     @property
@@ -290,7 +294,7 @@ class Tensor:
         """Releases the tensor. Its memory goes when no other tensor and no unfinished work uses it."""
         self._release()
         try:
-            del self._buffer
+            del self._buffer, self._kept
         except AttributeError:  # closed before, or its __init__ failed
             pass
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..creation import empty
 from ..dtypes import as_dtype, host_array
+from ..operator import op as operator
+from ..stream import Stream
 from ..tensor import Tensor
 from ..values import shown
 
@@ -31,3 +34,12 @@ def require_rank(op: str, name: str, value: Any, ranks: tuple[int, ...], form: s
     """ValueError unless `value` has one of `ranks` dimensions; `form` says what they are."""
     if len(value.shape) not in ranks:
         raise ValueError(f"{op}: {name} has shape {tuple(value.shape)}, it must be {form}")
+
+
+def contiguous(value: Any, stream: Stream | None) -> Any:
+    """`value`, or a dense copy that the device makes of a strided Tensor, for operators without strides."""
+    if not isinstance(value, Tensor) or value.is_contiguous:
+        return value  # the upload of an array makes it dense
+    dense = empty(value.shape, value.dtype)
+    operator("aclnnCast")(value, dense.data_type, dense, stream=stream)
+    return dense

@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from typing import Any, NamedTuple
 
-from ..creation import empty
+from ..creation import empty, tensor, zeros
 from ..operator import op
 from ..stream import Stream
 from ..tensor import Tensor
 from ._inputs import require, require_rank
 
 _MhcPreSinkhorn = "aclnnMhcPreSinkhorn"
+_MhcPreSinkhornBackward = "aclnnMhcPreSinkhornBackward"
 
 
 def _slots(num_iters: Any) -> int:
@@ -23,18 +24,87 @@ def _slots(num_iters: Any) -> int:
         return 0
 
 
-class MhcPreSinkhorn(NamedTuple):
-    """Results of `mhc_pre_sinkhorn`; [...] stands for [b, s] or [t], mix for n*n + 2n. The last five are None
-    unless `need_backward`."""
+class _MhcPreSinkhornOutputs(NamedTuple):
+    """The fields of MhcPreSinkhorn, which cannot have others while it is a NamedTuple itself."""
 
-    hin: Tensor  # dtype of x, [..., c]
-    h_post: Tensor  # float32, [..., n]
-    h_res: Tensor  # float32, [..., n*n]: an n x n matrix per token, row-major
-    h_pre: Tensor | None = None  # float32, [..., n]
-    hc_before_norm: Tensor | None = None  # float32, [..., mix]
-    inv_rms: Tensor | None = None  # float32, [..., 1]
-    sum_out: Tensor | None = None  # float32, [2*num_iters, ..., n]
-    norm_out: Tensor | None = None  # float32, [2*num_iters, ..., n, n]
+    hin: Tensor
+    h_post: Tensor
+    h_res: Tensor
+    h_pre: Tensor | None = None
+    hc_before_norm: Tensor | None = None
+    inv_rms: Tensor | None = None
+    sum_out: Tensor | None = None
+    norm_out: Tensor | None = None
+
+
+class _Inputs(NamedTuple):
+    """What `MhcPreSinkhorn.backward` needs besides the outputs."""
+
+    x: Tensor
+    phi: Tensor
+    alpha: Tensor
+    bias: Tensor
+    hc_eps: float
+    stream: Stream | None
+
+
+class MhcPreSinkhorn(_MhcPreSinkhornOutputs):
+    """Results of `mhc_pre_sinkhorn`, a named tuple of device tensors; [...] stands for [b, s] or [t], mix for
+    n*n + 2n. The last five are None unless `need_backward`.
+
+      hin             dtype of x  [..., c]
+      h_post          float32     [..., n]
+      h_res           float32     [..., n*n]: an n x n matrix per token, row-major
+      h_pre           float32     [..., n]
+      hc_before_norm  float32     [..., mix]
+      inv_rms         float32     [..., 1]
+      sum_out         float32     [2*num_iters, ..., n]
+      norm_out        float32     [2*num_iters, ..., n, n]
+    """
+
+    _inputs: _Inputs | None = None
+
+    def backward(
+        self, grad_hin: Any, grad_h_post: Any, grad_h_res: Any, *, stream: Stream | None = None
+    ) -> MhcPreSinkhornGradients:
+        """The gradients of x, phi, alpha and bias, given those of hin, h_post and h_res
+        (`mhc_pre_sinkhorn_backward` with what the forward call read and saved).
+
+        Each gradient is a Tensor or a NumPy array: `grad_hin` of x's dtype [..., c], `grad_h_post` float32
+        [..., n], `grad_h_res` float32 [..., n*n] or [..., n, n]. The work runs on `stream`, by default the
+        forward call's. Device tensors that the forward call was given are kept, not copied: what has been
+        written to them since then is what the gradients are taken at.
+
+        Errors: RuntimeError unless this is what `mhc_pre_sinkhorn(..., need_backward=True)` returned; else as
+        `mhc_pre_sinkhorn_backward`.
+        """
+        inputs = self._inputs
+        if inputs is None:
+            raise RuntimeError(
+                "mhc_pre_sinkhorn: backward needs what the forward call saves; call "
+                "mhc_pre_sinkhorn(..., need_backward=True) and backward of the very result"
+            )
+        return mhc_pre_sinkhorn_backward(
+            grad_hin,
+            grad_h_post,
+            grad_h_res,
+            inputs.x,
+            inputs.phi,
+            inputs.alpha,
+            inputs.bias,
+            *self[3:],
+            hc_eps=inputs.hc_eps,
+            stream=inputs.stream if stream is None else stream,
+        )
+
+
+class MhcPreSinkhornGradients(NamedTuple):
+    """Results of `mhc_pre_sinkhorn_backward`."""
+
+    grad_x: Tensor  # dtype and shape of x
+    grad_phi: Tensor  # float32, [n*n + 2n, n*c]
+    grad_alpha: Tensor  # float32, [3]
+    grad_bias: Tensor  # float32, [n*n + 2n]
 
 
 def mhc_pre_sinkhorn(
@@ -60,7 +130,8 @@ def mhc_pre_sinkhorn(
     `hc_mult` (= n) must be 4 and `num_iters` 20 on today's devices. `hc_eps` is added after the sigmoid of
     h_pre and in Sinkhorn's sums, `norm_eps` under the square root.
 
-    Returns at once with device tensors (see MhcPreSinkhorn); `.numpy()` waits for them.
+    Returns at once with device tensors (see MhcPreSinkhorn); `.numpy()` waits for them. With `need_backward`
+    the result also remembers the inputs, and its method `backward` gives the gradients.
 
     Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong rank of x,
     AclnnParameterError (161001, 161002) for what the operator itself refuses: shapes, attribute values.
@@ -79,6 +150,7 @@ def mhc_pre_sinkhorn(
         h_res=empty((*tokens, n * n)),
     )
     if need_backward:
+        x, phi, alpha, bias = (v if isinstance(v, Tensor) else tensor(v) for v in (x, phi, alpha, bias))
         slots = _slots(num_iters)
         result = result._replace(
             h_pre=empty((*tokens, n)),
@@ -88,4 +160,71 @@ def mhc_pre_sinkhorn(
             norm_out=empty((slots, *tokens, n, n)),
         )
     call(x, phi, alpha, bias, hc_mult, num_iters, hc_eps, norm_eps, need_backward, *result, stream=stream)
+    if need_backward:
+        result._inputs = _Inputs(x, phi, alpha, bias, hc_eps, stream)
+    return result
+
+
+def mhc_pre_sinkhorn_backward(
+    grad_hin: Any,
+    grad_h_post: Any,
+    grad_h_res: Any,
+    x: Any,
+    phi: Any,
+    alpha: Any,
+    bias: Any,
+    h_pre: Any,
+    hc_before_norm: Any,
+    inv_rms: Any,
+    sum_out: Any,
+    norm_out: Any,
+    *,
+    hc_eps: float = 1e-6,
+    stream: Stream | None = None,
+) -> MhcPreSinkhornGradients:
+    """The gradients of `mhc_pre_sinkhorn`'s inputs from those of its outputs (aclnnMhcPreSinkhornBackward).
+
+    Each of these is a Tensor or a NumPy array; [...] stands for [b, s], or for [t] on Ascend 950:
+      grad_hin                float16 or bfloat16  [..., c]
+      grad_h_post             float32              [..., n]
+      grad_h_res              float32              [..., n*n] or [..., n, n]
+      x                       dtype of grad_hin    [..., n, c]
+      phi, alpha, bias        float32              [n*n + 2n, n*c], [3], [n*n + 2n]
+      h_pre ... norm_out      float32              as the forward call saved them, see MhcPreSinkhorn
+    n is 4, on Ascend 950 1 to 8; c a multiple of 128 below 100000. `hc_eps` is the forward call's. Without
+    any tokens the gradients of phi, alpha and bias are zero.
+
+    Returns at once with device tensors (see MhcPreSinkhornGradients); `.numpy()` waits for them.
+
+    Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong rank of x,
+    AclnnParameterError (161001, 161002) for what the operator itself refuses.
+    """
+    name = "mhc_pre_sinkhorn_backward"
+    require(name, "grad_hin", grad_hin, ("float16", "bfloat16"))
+    require(name, "x", x, ("float16", "bfloat16"))
+    wide = {
+        "grad_h_post": grad_h_post,
+        "grad_h_res": grad_h_res,
+        "phi": phi,
+        "alpha": alpha,
+        "bias": bias,
+        "h_pre": h_pre,
+        "hc_before_norm": hc_before_norm,
+        "inv_rms": inv_rms,
+        "sum_out": sum_out,
+        "norm_out": norm_out,
+    }
+    for argument, value in wide.items():
+        require(name, argument, value, ("float32",))
+    require_rank(name, "x", x, (3, 4), "[b, s, n, c] or [t, n, c]")
+    call = op(_MhcPreSinkhornBackward)
+    made = zeros if 0 in x.shape else empty  # without tokens the operator writes nothing
+    result = MhcPreSinkhornGradients(
+        grad_x=empty(x.shape, x.dtype),
+        grad_phi=made(phi.shape),
+        grad_alpha=made(alpha.shape),
+        grad_bias=made(bias.shape),
+    )
+    saved = (h_pre, hc_before_norm, inv_rms, sum_out, norm_out)
+    call(grad_hin, grad_h_post, grad_h_res, x, phi, alpha, bias, *saved, hc_eps, *result, stream=stream)
     return result

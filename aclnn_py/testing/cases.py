@@ -74,3 +74,29 @@ def constant_case(
         alpha=np.full(3, 0.25, np.float32),
         bias=np.zeros(mix, np.float32),
     )
+
+
+class HcPreCase(NamedTuple):
+    """The four input tensors of HcPre."""
+
+    x: Array
+    hc_fn: Array
+    hc_scale: Array
+    hc_base: Array
+
+
+def hc_pre_case(lead: Sequence[int], d: int, *, seed: int = 0) -> HcPreCase:
+    """Inputs as the public tests of HcPre draw them, all uniform: x [*lead, 4, d] in (0, 2) made in bfloat16,
+    hc_fn in (0, 1/(4d)), hc_scale and hc_base in (0, 2)."""
+    rng = np.random.default_rng(seed)
+    x = np.empty((*lead, 4, d), ml_dtypes.bfloat16)
+    rows = x.reshape(-1, 4 * d)
+    for first in range(0, len(rows), 256):
+        part = rows[first : first + 256]
+        part[:] = rng.uniform(0, 2, part.shape).astype(ml_dtypes.bfloat16)
+    return HcPreCase(
+        x=x,
+        hc_fn=rng.uniform(0, 1 / (4 * d), (24, 4 * d)).astype(np.float32),
+        hc_scale=rng.uniform(0, 2, 3).astype(np.float32),
+        hc_base=rng.uniform(0, 2, 24).astype(np.float32),
+    )

@@ -36,19 +36,19 @@ std::vector<Dim> Coalesce(const aclTensor &tensor)
     return dims;
 }
 
-using CopyRow = void (*)(uint8_t *to, const uint8_t *from, int64_t count, int64_t stride);
+// `count` elements; steps are in elements.
+using CopyRow = void (*)(uint8_t *to, int64_t toStep, const uint8_t *from, int64_t fromStep, int64_t count);
 
 template <size_t Bytes>
-void CopyStrided(uint8_t *to, const uint8_t *from, int64_t count, int64_t stride)
+void CopyStrided(uint8_t *to, int64_t toStep, const uint8_t *from, int64_t fromStep, int64_t count)
 {
     for (int64_t i = 0; i < count; ++i) {
-        std::memcpy(to + i * static_cast<int64_t>(Bytes), from + i * stride * static_cast<int64_t>(Bytes),
-                    Bytes);
+        std::memcpy(to + i * toStep * static_cast<int64_t>(Bytes), from + i * fromStep * static_cast<int64_t>(Bytes), Bytes);
     }
 }
 
 template <size_t Bytes>
-void CopyDense(uint8_t *to, const uint8_t *from, int64_t count, int64_t)
+void CopyDense(uint8_t *to, int64_t, const uint8_t *from, int64_t, int64_t count)
 {
     std::memcpy(to, from, static_cast<size_t>(count) * Bytes);
 }
@@ -106,21 +106,25 @@ struct View {
         return {first, last};
     }
 
-    void CopyTo(uint8_t *to, const uint8_t *from) const
+    // Calls row(offset of the row in the view, offset of the row when dense), both in bytes, for each innermost row in
+    // row-major order.
+    template <typename Row>
+    void Walk(const Row &row) const
     {
-        const CopyRow copy = ChooseCopy(static_cast<size_t>(bytes), inner.stride == 1);
         std::vector<int64_t> index(outer.size(), 0);
+        int64_t strided = 0;
+        int64_t dense = 0;
         while (true) {
-            copy(to, from, inner.size, inner.stride);
-            to += inner.size * bytes;
+            row(strided, dense);
+            dense += inner.size * bytes;
             size_t d = outer.size();
             while (d > 0) {
                 --d;
-                from += outer[d].stride * bytes;
+                strided += outer[d].stride * bytes;
                 if (++index[d] < outer[d].size) {
                     break;
                 }
-                from -= outer[d].size * outer[d].stride * bytes;
+                strided -= outer[d].size * outer[d].stride * bytes;
                 index[d] = 0;
                 if (d == 0) {
                     return;
@@ -133,12 +137,13 @@ struct View {
     }
 };
 
-aclemu::TaskResult CopyView(const View &view, const uint8_t *from, uint8_t *to)
+// Between the view, whose first element is at `at`, and its dense form.
+aclemu::TaskResult CopyView(const View &view, uint8_t *at, uint8_t *dense, bool gather)
 {
     if (view.empty) {
         return {};
     }
-    const auto [first, last] = view.Reach(from);
+    const auto [first, last] = view.Reach(at);
     aclemu::Allocation found;
     bool inside = first > 0 && last <= Wide(UINTPTR_MAX);
     inside = inside &&
@@ -148,8 +153,23 @@ aclemu::TaskResult CopyView(const View &view, const uint8_t *from, uint8_t *to)
     if (!inside) {
         return {ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "a strided view reaches outside live device memory"};
     }
-    view.CopyTo(to, from);
+    const Dim &row = view.inner;
+    const CopyRow copy = ChooseCopy(static_cast<size_t>(view.bytes), row.stride == 1);
+    if (gather) {
+        view.Walk([&](int64_t from, int64_t to) { copy(dense + to, 1, at + from, row.stride, row.size); });
+    } else {
+        view.Walk([&](int64_t to, int64_t from) { copy(at + to, row.stride, dense + from, 1, row.size); });
+    }
     return {};
+}
+
+std::function<Kernel()> PlanCopy(const aclTensor *tensor, uint64_t offset, bool gather)
+{
+    return [tensor, offset, gather, view = std::make_shared<const View>(*tensor)]() -> Kernel {
+        return [view, offset, gather, at = tensor->Data()](uint8_t *workspace) {
+            return CopyView(*view, at, workspace + offset, gather);
+        };
+    };
 }
 
 } // namespace
@@ -161,11 +181,12 @@ uint64_t DenseBytes(const aclTensor &tensor)
 
 std::function<Kernel()> MakeContiguous(const aclTensor *tensor, uint64_t offset)
 {
-    return [tensor, offset, view = std::make_shared<const View>(*tensor)]() -> Kernel {
-        return [view, offset, from = static_cast<const uint8_t *>(tensor->Data())](uint8_t *workspace) {
-            return CopyView(*view, from, workspace + offset);
-        };
-    };
+    return PlanCopy(tensor, offset, true);
+}
+
+std::function<Kernel()> CopyBack(const aclTensor *tensor, uint64_t offset)
+{
+    return PlanCopy(tensor, offset, false);
 }
 
 } // namespace nnop

@@ -42,6 +42,15 @@ def test_all_cores_meet(twin: Any, task: int, with_aic: int, cores: int, threads
     assert (cells[count:] == sum(range(1, count + 1)) * sum(range(1, rounds + 1))).all()
 
 
+def test_a_block_goes_on_while_it_can(twin: Any) -> None:
+    """After SyncAll all blocks are ready; a thread that changed between them would lose its caches."""
+    rounds, blocks = 10, 6
+    out = np.zeros(1 + rounds * blocks * 3, np.int64)
+    twin("turns", out=[out], numbers=[rounds], task=MIX_1_2, blocks=blocks, threads=1)
+    assert out[0] == rounds * blocks * 3
+    assert np.count_nonzero(np.diff(out[1:])) == blocks - 1
+
+
 @pytest.mark.parametrize("threads", THREADS)
 def test_deadlock_names_who_waits_for_whom(twin: Any, threads: int) -> None:
     call: dict[str, Any] = {"name": "deadlock", "threads": threads, "task": MIX_1_2, "blocks": 3}

@@ -2,8 +2,12 @@
 
 import contextlib
 import ctypes
+import functools
+import json
 import math
 import os
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -199,3 +203,28 @@ def abi(emulator_root):
     raw = RawAbi(emulator_root, 64 << 20)
     yield raw
     raw.close()
+
+
+@functools.cache
+def _checks_on(soc: str, script: Path) -> dict[str, str | None]:
+    done = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"ACLEMU_SOC": soc},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {line["check"]: line["error"] for line in lines}
+
+
+@pytest.fixture
+def on_soc(emulator_root):
+    """on_soc(soc, script, check): runs a script of `soc_checks`, once per SoC; its check must pass."""
+
+    def demand(soc: str, script: Path, check: str) -> None:
+        error = _checks_on(soc, script)[check]
+        assert error is None, error
+
+    return demand

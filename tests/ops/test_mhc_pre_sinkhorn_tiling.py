@@ -15,7 +15,7 @@ UB = 184 << 10
 N, MIX = 4, 24
 
 
-class _Data(ctypes.Structure):
+class _Projection(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint64) for name in ("tokens", "tail", "rows_per_core", "rows_per_finish")),
         *(
@@ -23,8 +23,18 @@ class _Data(ctypes.Structure):
             for name in ("chunks_per_part", "slot_bytes", "products", "squares", "workspace")
         ),
         *((name, ctypes.c_uint32) for name in ("vector_cores", "k_parts", "rows_per_loop", "k_per_slot")),
-        *((name, ctypes.c_uint32) for name in ("tail_tile", "num_iters", "need_backward")),
-        *((name, ctypes.c_float) for name in ("hc_eps", "norm_eps", "mean_factor")),
+        *((name, ctypes.c_uint32) for name in ("tail_tile", "hf32", "gamma", "reserved")),
+        *((name, ctypes.c_float) for name in ("norm_eps", "mean_factor")),
+    ]
+
+
+class _Data(ctypes.Structure):
+    _anonymous_ = ("projection",)
+    _fields_ = [
+        ("projection", _Projection),
+        ("num_iters", ctypes.c_uint32),
+        ("need_backward", ctypes.c_uint32),
+        ("hc_eps", ctypes.c_float),
     ]
 
 
@@ -51,7 +61,8 @@ def tile(tmp_path_factory):
         pytest.skip("needs a C++ compiler")
     library = tmp_path_factory.mktemp("tiling") / "libprobe.so"
     sources = [Path(__file__).parent / "tiling_probe.cpp"]
-    sources += (NATIVE / "ops" / "mhc_pre_sinkhorn" / "op_host").glob("mhc_pre_sinkhorn_tiling.cpp")
+    for folder, name in (("mhc_pre_sinkhorn", "mhc_pre_sinkhorn"), ("mhc_common", "mhc_projection")):
+        sources += (NATIVE / "ops" / folder / "op_host").glob(f"{name}_tiling.cpp")
     subprocess.run(
         [compiler, "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{NATIVE}", "-o", library, *sources],
         check=True,
@@ -131,7 +142,7 @@ def test_scalars_reach_the_kernel_as_float(tile):
     data = tile(7).data
     assert data.hc_eps == ctypes.c_float(1e-6).value
     assert data.mean_factor == 1 / 16384
-    assert (data.num_iters, data.need_backward) == (20, 1)
+    assert (data.num_iters, data.need_backward, data.hf32) == (20, 1, 0)
 
 
 def test_refuses_what_cannot_be_split(tile):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
 import shutil
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -187,3 +191,46 @@ def test_cc_without_a_compiler(built: Run) -> None:
     assert (
         "no C++ compiler: nothing-cc was not found" in built("cc", "a.cpp", code=1, CXX="nothing-cc").stderr
     )
+
+
+TABLE = """
+    from aclnn_py.cli.tables import table
+    table([["aclnnAdd", "161002"], ["aclnnMhcPreSinkhorn", "0"]], ["operator", "status"])
+"""
+
+
+def test_tables_are_plain_when_piped(run_python: Run) -> None:
+    lines = run_python(TABLE).stdout.splitlines()
+    assert lines == ["operator             status", "aclnnAdd             161002", "aclnnMhcPreSinkhorn  0"]
+
+
+@pytest.mark.parametrize("with_rich", [True, False])
+def test_tables_on_a_terminal(with_rich: bool) -> None:
+    """By rich if it is installed; without it the same text, plain."""
+    if with_rich:
+        pytest.importorskip("rich")
+    hide = "" if with_rich else "import aclnn_py.cli.tables as t; t.find_spec = lambda name: None\n"
+    here, there = pty.openpty()
+    command = [sys.executable, "-c", hide + textwrap.dedent(TABLE)]
+    with subprocess.Popen(command, stdout=there, env=os.environ | {"TERM": "xterm", "COLUMNS": "80"}) as done:
+        os.close(there)
+        text = b""
+        while True:
+            try:
+                piece = os.read(here, 4096)
+            except OSError:  # the other end was closed
+                break
+            if not piece:
+                break
+            text += piece
+    os.close(here)
+    assert done.returncode == 0 and b"aclnnMhcPreSinkhorn" in text
+    assert (b"\x1b[" in text) == with_rich
+
+
+def test_help_names_every_command(command: Run) -> None:
+    from aclnn_py.cli import COMMANDS
+
+    lines = command("--help").stdout.split("Commands:")[1].split("\n")
+    assert [line.split()[0] for line in lines if line.strip()] == list(COMMANDS)
+    assert "No such command" in command("nonsense", code=2).stderr

@@ -178,3 +178,22 @@ def test_custom_packages_in_their_order(env: Env, tmp_path: Path) -> None:
 def test_no_custom_packages(env: Env, tmp_path: Path) -> None:
     env.setenv("ASCEND_OPP_PATH", str(tmp_path))
     assert roots.custom_libraries() == []
+
+
+def test_the_roots_own_packages_come_last(env: Env, tmp_path: Path) -> None:
+    """As in a shell that sourced set_env.sh: ASCEND_OPP_PATH is then the opp folder of the install."""
+    root, other = tmp_path / "root", tmp_path / "other"
+    own, theirs = (custom(place / "opp" / "vendors" / "v") for place in (root, other))
+    mine = custom(tmp_path / "mine")
+    for place in (root, other):
+        (place / "opp" / "vendors" / "config.ini").write_text("load_priority=v\n")
+    assert roots.custom_libraries(root) == [own]
+    assert roots.header_folders(root)[0] == own.parent.parent / "include"
+    env.setenv("ASCEND_OPP_PATH", str(other / "opp"))
+    env.setenv("ASCEND_CUSTOM_OPP_PATH", str(tmp_path / "mine"))
+    assert roots.custom_libraries(root) == [mine, theirs, own]
+    assert roots.custom_libraries() == [mine, theirs]
+    (tmp_path / "latest").symlink_to(root)
+    env.setenv("ASCEND_OPP_PATH", str(tmp_path / "latest" / "opp"))
+    env.setenv("ASCEND_CUSTOM_OPP_PATH", "")
+    assert [library.resolve() for library in roots.custom_libraries(root)] == [own]

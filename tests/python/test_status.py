@@ -11,7 +11,16 @@ from aclnn_py.status import Argument, exception_class
 
 
 @pytest.mark.parametrize(
-    "what", [161002, "161002", " 0x274ea ", "ACLNN_ERR_PARAM_INVALID", "aclnn_err_param_invalid"]
+    "what",
+    [
+        161002,
+        -161002,
+        "161002",
+        " 0x274ea ",
+        "ACLNN_ERR_PARAM_INVALID",
+        "aclnn_err_param_invalid",
+        "ret = 161002",
+    ],
 )
 def test_explain_takes_numbers_and_names(what: int | str) -> None:
     status = aclnn.explain(what)
@@ -33,6 +42,12 @@ def test_explain_of_an_unknown_code_reads_its_digits() -> None:
 def test_explain_refuses_other_text(what: str) -> None:
     with pytest.raises(ValueError, match="neither a status code nor"):
         aclnn.explain(what)
+
+
+def test_explain_of_what_the_device_says() -> None:
+    assert aclnn.explain("0x31").code == aclnn.explain("retCode=0x31").code == 507035
+    with pytest.raises(ValueError, match=r"'EZ1001' is no status code\. Argument refused"):
+        aclnn.explain("EZ1001")
 
 
 def test_explain_refuses_other_kinds() -> None:
@@ -107,11 +122,11 @@ OTHER = "[PID: 1] 2026-01-01 Invalid_Argument(EE1001): aclrtFree: devPtr is NULL
 BACK = "TraceBack (most recent call last):\n"
 
 
-def said(message: str, op: str = "aclnnFoo") -> tuple[str, list[str]]:
+def said(message: str, op: str = "aclnnFoo", phase: int | None = 1) -> tuple[str, list[str]]:
     """The headline, and the lines of the text that come from the message."""
-    error = aclnn.AclnnParameterError(161002, op, 1, message, hint="END")
+    error = aclnn.AclnnParameterError(161002, op, phase, message, hint="END")
     assert error.message == message
-    lines = [line.strip() for line in str(error).split("the library says: ")[1].splitlines()]
+    lines = [line.strip() for line in str(error).split("CANN says")[1].splitlines()]
     return error.headline, lines[: lines.index("END")]
 
 
@@ -120,32 +135,50 @@ def said(message: str, op: str = "aclnnFoo") -> tuple[str, list[str]]:
 )
 def test_the_message_that_names_the_operator_leads(own: str) -> None:
     headline, lines = said(f"{OTHER}{BACK}        aclnnFooBar: another operator\n        {own}\n")
-    assert headline == lines[0] == own
-    assert lines[1] == "also pending in this thread:" and "aclrtFree: devPtr is NULL." in lines[2]
-    assert lines[3:] == ["Solution: none", "aclnnFooBar: another operator"]
+    assert headline == own
+    assert lines == [
+        f": {own}",
+        "also pending in this thread:",
+        "EE1001: aclrtFree: devPtr is NULL.",
+        "solution: none",
+        "aclnnFooBar: another operator",
+    ]
 
 
 @pytest.mark.parametrize(
-    "message",
+    ("message", "expected"),
     [
-        "EZ1001: [PID: 1] aclnnFoo: x is wrong.\n        " + BACK + "        aclnnFoo: y.\n",
-        "EZ9999: Internal error!\nEZ9999[PID: 1] Error(EZ9999):  aclnnFoo: x is wrong.\n"
-        + BACK
-        + "        more\n",
-        f"{OTHER}{BACK}        nobody is named here\n",
-        OTHER,
-        "one line",
+        (
+            f"EZ1001: [PID: 1] aclnnFoo: x is wrong.\n        {BACK}        aclnnFoo: y.\n",
+            [": EZ1001: aclnnFoo: x is wrong.", "also pending in this thread:", "aclnnFoo: y."],
+        ),
+        (
+            "EZ9999: Internal error!\nEZ9999[PID: 1] Error(EZ9999):  aclnnFoo: x is wrong.\n"
+            f"{BACK}        more\n",
+            [": EZ9999: aclnnFoo: x is wrong.", "also pending in this thread:", "more"],
+        ),
+        ("aclnnFoo says\ntwo lines", [": aclnnFoo says", "two lines"]),
     ],
 )
-def test_other_messages_stay_as_they_are(message: str) -> None:
+def test_other_messages_stay_in_order(message: str, expected: list[str]) -> None:
     headline, lines = said(message)
-    assert lines == [line.strip() for line in message.strip().splitlines()]
-    assert headline in lines and ("aclnnFoo" in headline) == ("aclnnFoo" in message)
+    assert lines == expected and headline.splitlines()[0] in lines[0]
+
+
+@pytest.mark.parametrize(
+    "message", [f"{OTHER}{BACK}        nobody is named here\n", OTHER, "one line", "aclnnFooBar: x is wrong"]
+)
+def test_a_message_that_may_be_an_old_one_says_so(message: str) -> None:
+    """It does not name the operator: a call of somebody else may have left it and never read it."""
+    headline, lines = said(message)
+    assert lines[0].startswith("(this may be about an earlier call of this thread): ")
+    assert headline in lines[0] and headline in message
+    assert said(message, "aclrtFree", None)[1][0].startswith(":")
 
 
 def test_without_a_message_there_is_no_headline() -> None:
     error = aclnn.AclnnInnerError(561000, "aclnnFoo", 1)
-    assert error.headline == "" and "the library says" not in str(error)
+    assert error.headline == "" and "CANN says" not in str(error)
 
 
 def test_the_headline_of_a_runtime_call() -> None:

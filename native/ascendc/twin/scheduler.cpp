@@ -124,6 +124,17 @@ void Run::StartBlock(Worker &worker)
     }
 }
 
+// A core of the block that ran last if there is one: its memory is in the caches, that of a dozen blocks is not.
+CoreRun *Worker::Next()
+{
+    auto next = std::find_if(ready.begin(), ready.end(), [this](const CoreRun *core) { return core->core.block == block; });
+    next = next == ready.end() ? ready.begin() : next;
+    CoreRun *core = *next;
+    ready.erase(next);
+    block = core->core.block;
+    return core;
+}
+
 void Run::Work()
 {
     CoreRooms rooms(config.memory);
@@ -133,8 +144,7 @@ void Run::Work()
     workers.push_back(&worker);
     for (;;) {
         if (!worker.ready.empty()) {
-            CoreRun *core = worker.ready.front();
-            worker.ready.pop_front();
+            CoreRun *core = worker.Next();
             lock.unlock();
             Core *before = t_core;
             t_core = &core->core;

@@ -46,6 +46,9 @@ struct Worker {
     std::vector<CoreRun *> alive;
     std::condition_variable wake;
     CoreRooms *rooms = nullptr;
+    uint32_t block = 0; // of the core that ran last
+
+    CoreRun *Next(); // takes a core out of `ready`, which is not empty
 };
 
 struct Run {

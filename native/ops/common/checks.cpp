@@ -18,6 +18,14 @@ std::string Join(std::initializer_list<aclDataType> types)
 
 } // namespace
 
+Checks Checks::Generated(const char *op)
+{
+    Checks checks(op);
+    checks.badType_ = ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
+    checks.badShape_ = ACLNN_ERR_INNER_TILING_ERROR;
+    return checks;
+}
+
 aclnnStatus Checks::Fail(aclnnStatus status, const std::string &message) const
 {
     return nnop::Refuse(status, op_, std::string(op_) + ": " + message);
@@ -48,8 +56,8 @@ aclnnStatus Checks::DType(const char *name, const aclTensor *tensor, std::initia
             return ACLNN_SUCCESS;
         }
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has dtype " + nnop::ToString(tensor->dataType) +
-                                             ", should be in dtype support list " + Join(allowed) + ".");
+    return Fail(badType_, std::string(name) + " has dtype " + nnop::ToString(tensor->dataType) +
+                              ", should be in dtype support list " + Join(allowed) + ".");
 }
 
 aclnnStatus Checks::SameDType(const char *name, const aclTensor *tensor, const char *like, const aclTensor *other) const
@@ -57,9 +65,9 @@ aclnnStatus Checks::SameDType(const char *name, const aclTensor *tensor, const c
     if (tensor->dataType == other->dataType) {
         return ACLNN_SUCCESS;
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has dtype " + nnop::ToString(tensor->dataType) +
-                                             ", expected the dtype of " + like + ", " + nnop::ToString(other->dataType) +
-                                             ".");
+    return Fail(badType_, std::string(name) + " has dtype " + nnop::ToString(tensor->dataType) +
+                              ", expected the dtype of " + like + ", " + nnop::ToString(other->dataType) +
+                              ".");
 }
 
 aclnnStatus Checks::Rank(const char *name, const aclTensor *tensor, std::initializer_list<size_t> allowed) const
@@ -71,9 +79,9 @@ aclnnStatus Checks::Rank(const char *name, const aclTensor *tensor, std::initial
         }
         ranks += (ranks.empty() ? "" : " or ") + std::to_string(rank);
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has " + std::to_string(tensor->viewShape.size()) +
-                                             " dimensions, shape " + nnop::ToString(tensor->viewShape) + ", expected " +
-                                             ranks + ".");
+    return Fail(badShape_, std::string(name) + " has " + std::to_string(tensor->viewShape.size()) +
+                               " dimensions, shape " + nnop::ToString(tensor->viewShape) + ", expected " +
+                               ranks + ".");
 }
 
 aclnnStatus Checks::AtMostDims(const char *name, const aclTensor *tensor, size_t most) const
@@ -81,8 +89,8 @@ aclnnStatus Checks::AtMostDims(const char *name, const aclTensor *tensor, size_t
     if (tensor->viewShape.size() <= most) {
         return ACLNN_SUCCESS;
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has " + std::to_string(tensor->viewShape.size()) +
-                                             " dimensions, cannot be larger than " + std::to_string(most) + ".");
+    return Fail(badShape_, std::string(name) + " has " + std::to_string(tensor->viewShape.size()) +
+                               " dimensions, cannot be larger than " + std::to_string(most) + ".");
 }
 
 aclnnStatus Checks::Addressable(const char *name, const aclTensor *tensor) const
@@ -91,8 +99,8 @@ aclnnStatus Checks::Addressable(const char *name, const aclTensor *tensor) const
     int64_t size = 1;
     for (const int64_t dim : tensor->viewShape) {
         if (dim < 0 || dim > most || (dim != 0 && size > most / dim)) {
-            return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
-                                                     ", expected no negative dimension and at most 2^40 elements.");
+            return Fail(badShape_, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
+                                       ", expected no negative dimension and at most 2^40 elements.");
         }
         size *= dim;
     }
@@ -105,8 +113,8 @@ aclnnStatus Checks::HasShape(const char *name, const aclTensor *tensor, const Sh
         return ACLNN_SUCCESS;
     }
     const std::string shape = nnop::ToString(expected);
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
-                                             ", expected " + shape + (shape == rule ? "" : std::string(" = ") + rule) + ".");
+    return Fail(badShape_, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
+                               ", expected " + shape + (shape == rule ? "" : std::string(" = ") + rule) + ".");
 }
 
 aclnnStatus Checks::Equals(const char *name, int64_t value, int64_t expected) const
@@ -114,8 +122,8 @@ aclnnStatus Checks::Equals(const char *name, int64_t value, int64_t expected) co
     if (value == expected) {
         return ACLNN_SUCCESS;
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " is " + std::to_string(value) + ", expected " +
-                                             std::to_string(expected) + ".");
+    return Fail(badShape_, std::string(name) + " is " + std::to_string(value) + ", expected " +
+                               std::to_string(expected) + ".");
 }
 
 aclnnStatus Checks::Dense(const char *name, const aclTensor *tensor) const
@@ -123,10 +131,29 @@ aclnnStatus Checks::Dense(const char *name, const aclTensor *tensor) const
     if (tensor->IsContiguous()) {
         return ACLNN_SUCCESS;
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " is not contiguous: shape " +
-                                             nnop::ToString(tensor->viewShape) + " with strides " +
-                                             nnop::ToString(tensor->viewStrides) +
-                                             ", expected a contiguous output; this operator writes it as if dense.");
+    return Fail(badShape_, std::string(name) + " is not contiguous: shape " +
+                               nnop::ToString(tensor->viewShape) + " with strides " +
+                               nnop::ToString(tensor->viewStrides) +
+                               ", expected a contiguous output; this operator writes it as if dense.");
+}
+
+aclnnStatus Checks::DenseInput(const char *name, const aclTensor *tensor) const
+{
+    if (tensor->IsContiguous()) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(badShape_, std::string(name) + " is not contiguous: shape " + nnop::ToString(tensor->viewShape) +
+                               " with strides " + nnop::ToString(tensor->viewStrides) +
+                               ", expected a contiguous tensor; this operator reads it as if dense.");
+}
+
+aclnnStatus Checks::NotEmpty(const char *name, const aclTensor *tensor) const
+{
+    if (!tensor->IsEmpty()) {
+        return ACLNN_SUCCESS;
+    }
+    return Fail(badShape_, std::string(name) + " has shape " + nnop::ToString(tensor->viewShape) +
+                               ", expected no axis of length 0.");
 }
 
 aclnnStatus Checks::PublicFormat(const char *name, const aclTensor *tensor) const
@@ -134,8 +161,8 @@ aclnnStatus Checks::PublicFormat(const char *name, const aclTensor *tensor) cons
     if (!nnop::IsPrivateFormat(tensor->format)) {
         return ACLNN_SUCCESS;
     }
-    return Fail(ACLNN_ERR_PARAM_INVALID, std::string(name) + " has private format " + nnop::ToString(tensor->format) +
-                                             ", expected ND.");
+    return Fail(badType_, std::string(name) + " has private format " + nnop::ToString(tensor->format) +
+                              ", expected ND.");
 }
 
 } // namespace ops

@@ -15,7 +15,12 @@ using Shape = std::vector<int64_t>;
 
 class Checks {
 public:
+    // A refused dtype or format, shape or value is 161002.
     explicit Checks(const char *op) : op_(op) {}
+
+    // For a front end that CANN generates from the op definition: it checks nothing but null pointers. What its kernels do
+    // not take is then 561003 (dtype, format), what its tiling does not take 561002 (shape, value).
+    static Checks Generated(const char *op);
 
     aclnnStatus NotNull(const char *name, const void *pointer) const; // 161001
     // Also 161002 for what is no live tensor: destroyed, or an object of another kind.
@@ -30,11 +35,17 @@ public:
     aclnnStatus HasShape(const char *name, const aclTensor *tensor, const Shape &expected, const char *rule) const;
     aclnnStatus Equals(const char *name, int64_t value, int64_t expected) const;
     aclnnStatus Dense(const char *name, const aclTensor *tensor) const;
+    // For an operator that reads its inputs as if dense.
+    aclnnStatus DenseInput(const char *name, const aclTensor *tensor) const;
+    // No axis of length 0, for an operator without a short cut for empty tensors.
+    aclnnStatus NotEmpty(const char *name, const aclTensor *tensor) const;
     aclnnStatus PublicFormat(const char *name, const aclTensor *tensor) const;
     aclnnStatus Fail(aclnnStatus status, const std::string &message) const;
 
 private:
     const char *op_;
+    aclnnStatus badType_ = 161002;  // ACLNN_ERR_PARAM_INVALID
+    aclnnStatus badShape_ = 161002;
 };
 
 #define OPS_RETURN_IF_ERROR(expression)                \

@@ -13,7 +13,8 @@ namespace ops {
 struct KernelArgument {
     const char *name;
     const aclTensor *tensor;
-    bool input; // strided inputs are made dense; outputs are written as if dense
+    bool input; // strided inputs are made dense in front of the kernel, strided outputs are written behind it
+    bool transposed = false; // an input that the kernel wants with its last two axes swapped
 };
 
 // Calls a kernel's entry on the core at hand with the addresses of its arguments, then workspace and tiling.
@@ -37,7 +38,8 @@ KernelCall EntryCall(void (*entry)())
 }
 
 // Adds to `plan`: a step for each strided input that copies it densely into workspace, behind the `kernelWorkspace` bytes of
-// the kernel itself; then the kernel. Addresses are read inside phase 2 and checked when the kernel runs.
+// the kernel itself; then the kernel; then a step for each strided output that copies to it what the kernel has written to
+// workspace. A kernel must write all of such an output. An operator that documents dense outputs only checks that first. Addresses are read inside phase 2 and checked when the kernel runs.
 void PlanKernel(nnop::Plan *plan, const std::vector<KernelArgument> &arguments, uint64_t kernelWorkspace,
                 const KernelLaunch &launch, KernelCall call, std::shared_ptr<void> tilingData);
 

@@ -1,4 +1,4 @@
-// Dense copies of random strided views against the definition, and views that leave their memory.
+// Dense copies of random strided views against the definition and back, and views that leave their memory.
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -15,14 +15,14 @@ aclTensor *Create(const std::vector<int64_t> &shape, const std::vector<int64_t> 
                            1, data);
 }
 
-int RunCopy(const aclTensor *tensor, void *workspace, uint64_t bytes, uint64_t at)
+int RunCopy(const aclTensor *tensor, void *workspace, uint64_t bytes, uint64_t at, bool back = false)
 {
     nnop::Plan plan;
     plan.opName = "aclnnDense";
     plan.workspaceSize = bytes;
     plan.tensors = {tensor};
-    plan.inputs = 1;
-    plan.launches.push_back(nnop::MakeContiguous(tensor, at));
+    plan.inputs = back ? 0 : 1;
+    plan.launches.push_back(back ? nnop::CopyBack(tensor, at) : nnop::MakeContiguous(tensor, at));
     uint64_t size = 0;
     aclOpExecutor *executor = nullptr;
     aclrtStream stream = nullptr;
@@ -69,16 +69,30 @@ void Random(std::mt19937 &random)
     CHECK(nnop::DenseBytes(*tensor) == count * static_cast<uint64_t>(bytes));
     CHECK_OK(aclrtMalloc(&workspace, nnop::DenseBytes(*tensor) + 64, ACL_MEM_MALLOC_HUGE_FIRST));
     CHECK_OK(RunCopy(tensor, workspace, nnop::DenseBytes(*tensor) + 64, 64));
-    for (uint64_t flat = 0; flat < count; ++flat) {
-        uint64_t rest = flat;
+    const auto at = [&](uint64_t flat) { // of an element of the view, in the storage
         int64_t from = offset;
         for (size_t i = rank; i-- > 0;) {
-            from += static_cast<int64_t>(rest % static_cast<uint64_t>(shape[i])) * strides[i];
-            rest /= static_cast<uint64_t>(shape[i]);
+            from += static_cast<int64_t>(flat % static_cast<uint64_t>(shape[i])) * strides[i];
+            flat /= static_cast<uint64_t>(shape[i]);
         }
-        CHECK(std::memcmp(static_cast<char *>(workspace) + 64 + static_cast<int64_t>(flat) * bytes,
-                          static_cast<char *>(device) + from * bytes, static_cast<size_t>(bytes)) == 0);
+        return static_cast<size_t>(from * bytes);
+    };
+    const auto step = static_cast<size_t>(bytes);
+    unsigned char *packed = static_cast<unsigned char *>(workspace) + 64;
+    for (uint64_t flat = 0; flat < count; ++flat) {
+        CHECK(std::memcmp(packed + flat * step, static_cast<unsigned char *>(device) + at(flat), step) == 0);
     }
+
+    // And back, with other values; what the view does not reach stays.
+    std::vector<unsigned char> wanted(static_cast<unsigned char *>(device), static_cast<unsigned char *>(device) + size);
+    for (size_t i = 0; i < count * step; ++i) {
+        packed[i] = static_cast<unsigned char>(random());
+    }
+    for (uint64_t flat = 0; flat < count; ++flat) {
+        std::memcpy(wanted.data() + at(flat), packed + flat * step, step);
+    }
+    CHECK_OK(RunCopy(tensor, workspace, nnop::DenseBytes(*tensor) + 64, 64, true));
+    CHECK(std::memcmp(wanted.data(), device, size) == 0);
     CHECK_OK(aclDestroyTensor(tensor));
     CHECK_OK(aclrtFree(device));
     CHECK_OK(aclrtFree(workspace));
@@ -96,6 +110,7 @@ void Outside()
         (void)RecentText();
         const int result = RunCopy(tensor, workspace, 4096, 0);
         CHECK((result == 0) == RecentText().empty());
+        CHECK(RunCopy(tensor, workspace, 4096, 0, true) == result);
         CHECK_OK(aclDestroyTensor(tensor));
         return result;
     };

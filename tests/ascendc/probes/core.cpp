@@ -306,6 +306,26 @@ void MeetAll(const ProbeArgs &args)
     cells[aics + aivs + me] = sum;
 }
 
+// After a meeting of all the cores of each block take turns; out[0] (int64) is a count and then the blocks in the order in which
+// their cores ran. For one thread. number 0: rounds.
+void Turns(const ProbeArgs &args)
+{
+    auto *out = reinterpret_cast<int64_t *>(args.out[0]);
+    SyncAll<false>();
+    for (int64_t round = 0; round < args.number[0]; ++round) {
+        if ASCEND_IS_AIV {
+            CrossCoreWaitFlag(1);
+        }
+        out[1 + out[0]++] = g_coreType == AIC ? GetBlockIdx() : GetBlockIdx() / GetTaskRation();
+        if ASCEND_IS_AIC {
+            CrossCoreSetFlag<2, PIPE_FIX>(1);
+            CrossCoreWaitFlag(2);
+        } else {
+            CrossCoreSetFlag<2, PIPE_MTE3>(2);
+        }
+    }
+}
+
 // number 0 chooses who fails to do what.
 void Deadlock(const ProbeArgs &args)
 {
@@ -391,6 +411,7 @@ const Probe kCoreProbes[] = {
     {"ping_pong", PingPong},
     {"drift", Drift},
     {"meet_all", MeetAll},
+    {"turns", Turns},
     {"deadlock", Deadlock},
     {"fail_one", FailOne},
     {"event_ids", EventIds},

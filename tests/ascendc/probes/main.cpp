@@ -9,7 +9,7 @@ namespace {
 
 ProbeBody Find(const char *name)
 {
-    for (const Probe *table : {kVectorProbes, kReduceProbes, kCopyProbes, kCubeProbes, kCoreProbes}) {
+    for (const Probe *table : {kVectorProbes, kReduceProbes, kCopyProbes, kCubeProbes, kCoreProbes, kCompareProbes}) {
         for (const Probe *row = table; row->name != nullptr; ++row) {
             if (std::strcmp(row->name, name) == 0) {
                 return row->body;

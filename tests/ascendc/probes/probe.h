@@ -24,6 +24,7 @@ extern const Probe kReduceProbes[];
 extern const Probe kCopyProbes[];
 extern const Probe kCubeProbes[];
 extern const Probe kCoreProbes[];
+extern const Probe kCompareProbes[];
 
 namespace probe {
 

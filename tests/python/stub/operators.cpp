@@ -1,6 +1,8 @@
 // libopapi.so of the stub: operators that record, copy, fail, take time or fault.
 #include "operator.h"
 
+#include <cstdlib>
+
 static std::string record;
 
 EXPORT const char *stubRecord() { return record.c_str(); }
@@ -47,9 +49,12 @@ EXPORT int aclnnStubCopyGetWorkspaceSize(const aclTensor *x, int64_t workspace, 
 }
 PHASE2(aclnnStubCopy)
 
+// Says STUB_MESSAGE, if that is set, as the reason.
 EXPORT int aclnnStubFailGetWorkspaceSize(const aclTensor *x, int64_t code, int64_t phase, uint64_t *workspaceSize,
                                          aclOpExecutor **executor) {
-    if (x) stubReport("EZ1001: [PID: 7] the stub refuses x, expected nothing");
+    const char *message = getenv("STUB_MESSAGE");
+    if (message && *message) stubReport(message);
+    else if (x && !message) stubReport("EZ1001: [PID: 7] the stub refuses x, expected nothing");
     if (phase == 1) return int(code);
     return Finish({[](void *) { return 0; }, 0, int(code)}, 0, workspaceSize, executor);
 }

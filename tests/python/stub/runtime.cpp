@@ -38,6 +38,14 @@ size_t Limit() {
     return value ? strtoull(value, nullptr, 10) : SIZE_MAX;
 }
 
+// With STUB_STICKY a device that faulted refuses everything from then on, as a real one does.
+int stuck = 0;
+
+int Stuck() {
+    static const bool wanted = getenv("STUB_STICKY") != nullptr;
+    return wanted ? stuck : 0;
+}
+
 int Fail(int code, const char *why) {
     stubReport(why);
     return code;
@@ -65,6 +73,7 @@ EXPORT long stubLive(const char *what) {
 
 EXPORT int stubEnqueue(void *stream, const aclOpExecutor &task, void *workspace) {
     if (device < 0) return Fail(107002, "no device in this thread");
+    if (Stuck()) return Fail(361001, "the device is in fault");
     std::lock_guard<std::recursive_mutex> guard(mutex);
     auto *queue = static_cast<Stream *>(stream);
     if (!queue || queue->device != device) return Fail(107003, "stream of another device");
@@ -137,6 +146,7 @@ EXPORT int aclrtCreateStream(void **stream) {
 }
 
 static int Run(Stream *stream, Clock::time_point until) {
+    if (int code = Stuck()) return Fail(code, "the device is in fault");
     int status = 0;
     for (;;) {
         Clock::time_point due;
@@ -149,6 +159,8 @@ static int Run(Stream *stream, Clock::time_point until) {
                 stream->tasks.pop_front();
                 int code = task.executor.work(task.workspace);
                 if (code && !status) status = code;
+                if (code && !stuck) stuck = code;
+                if (code) stubReport("EZ9999: [PID: 7] a kernel of the stub faulted\n");
                 continue;
             }
         }
@@ -186,6 +198,7 @@ EXPORT int aclrtDestroyStream(void *stream) {
 EXPORT int aclrtMalloc(void **address, size_t size, int) {
     if (device < 0) return Fail(107002, "no device in this thread");
     if (!address || !size) return Fail(100000, "NULL or size 0");
+    if (int code = Stuck()) return Fail(code, "the device is in fault");
     std::lock_guard<std::recursive_mutex> guard(mutex);
     if (used + size > Limit()) return Fail(207001, "device memory is full");
     used += size;
@@ -198,6 +211,7 @@ EXPORT int aclrtMalloc(void **address, size_t size, int) {
 
 EXPORT int aclrtFree(void *address) {
     if (!address) return Fail(100000, "NULL");
+    if (int code = Stuck()) return Fail(code, "the device is in fault");
     std::lock_guard<std::recursive_mutex> guard(mutex);
     auto found = memory.find(address);
     if (found == memory.end()) return Fail(107000, "not device memory");
@@ -210,6 +224,7 @@ EXPORT int aclrtFree(void *address) {
 
 EXPORT int aclrtMemcpy(void *to, size_t room, const void *from, size_t count, int) {
     if (device < 0) return Fail(107002, "no device in this thread");
+    if (int code = Stuck()) return Fail(code, "the device is in fault");
     if (count > room) return Fail(107000, "count is larger than the destination");
     memcpy(to, from, count);
     return 0;

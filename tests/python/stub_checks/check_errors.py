@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,8 @@ def test_code_becomes_an_exception(code: int, kind: type[aclnn.AclError], phase:
     assert error.name == aclnn.explain(code).name
     text = str(error)
     assert f"aclnnStubFail (phase {phase}" in text and str(code) in text
-    assert "the stub refuses x, expected nothing" in error.message and error.message in text
+    assert "the stub refuses x, expected nothing" in error.message
+    assert all(report.text in text for report in error.parsed) and error.parsed
     assert "FLOAT16" in text and "[2, 3]" in text and "libopapi.so" in text
     assert [a.name for a in error.arguments] == ["x", "code", "phase"]
     assert str(pickle.loads(pickle.dumps(error))) == text
@@ -100,8 +103,13 @@ def test_a_fault_shows_at_the_wait_and_names_the_last_operators() -> None:
         work(0, 507035, stream=stream)
         with pytest.raises(aclnn.DeviceFault, match="507035") as caught:
             stream.synchronize()
-    assert "last launched on this stream: aclnnStubCopy, aclnnStubWork" in str(caught.value)
-    assert "illegal address" in str(caught.value)
+    text = str(caught.value)
+    latest, before = caught.value.launched
+    here = r"check_errors\.py:\d+ in test_a_fault_shows_at_the_wait_and_names_the_last_operators$"
+    assert re.match(rf"aclnnStubWork  at .*{here}", latest)
+    assert re.match(rf"aclnnStubCopy  x FLOAT \[1\], out FLOAT \[1\]  at .*{here}", before)
+    assert text.index(latest) < text.index(before) and "one of the 2 operators" in text
+    assert "illegal address" in text and "ACLNN_PY_BLOCKING=1" in text
 
 
 def test_blocking_mode_reports_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,3 +134,39 @@ def test_failing_calls_leave_nothing_behind(stub: Any) -> None:
     gc.collect()
     assert [stub.live(k) for k in kinds] == before
     assert x.numpy().sum() == 0
+
+
+SAYINGS = [
+    (
+        561103,
+        "EZ9999: Inner Error!\nEZ9999: [PID: 7] Parse dynamic kernel config fail.\n",
+        ["kernel package", "SoC"],
+    ),
+    (561103, "EZ9999: [PID: 7] AclOpKernelInit failed opType\n", ["kernel package", "SoC"]),
+    (561002, "EZ9999: [PID: 7] tiling of StubFail failed\n", ["Tiling failed", "ASCEND_OPP_PATH", "shapes"]),
+    (561112, "", ["kernel package is not installed"]),
+    (561003, "", ["No kernel binary", "dtype"]),
+    (561107, "", ["ASCEND_OPP_PATH", "set_env.sh"]),
+    (561000, "", ["operator package"]),
+    (361001, "", ["device", "thread"]),
+    (100000, "", ["wrapper", "earlier code"]),
+    (107027, "", ["being captured"]),
+]
+
+
+@pytest.mark.parametrize(("code", "said", "words"), SAYINGS)
+def test_what_people_needed_to_hear(
+    monkeypatch: pytest.MonkeyPatch, code: int, said: str, words: list[str]
+) -> None:
+    """Also: all arguments with shape and strides, CANN's own words, and which file served the operator."""
+    monkeypatch.setenv("STUB_MESSAGE", said)
+    with pytest.raises(aclnn.AclnnError) as caught:
+        fail(aclnn.tensor(np.zeros((2, 3), np.float16)).T, code, 1)
+    text = str(caught.value)
+    assert "aclnnStubFail (phase 1, GetWorkspaceSize)" in text and f"{code} A" in text
+    assert [word for word in words if word.lower() not in text.lower()] == []
+    for sentence in said.splitlines()[-1:]:
+        assert sentence.partition("] ")[2] in text
+    assert caught.value.message == said
+    assert "FLOAT16" in text and "[3, 2]" in text and "strides [1, 3]" in text
+    assert os.path.join(os.environ["ASCEND_HOME_PATH"], "lib64", "libopapi.so") in text

@@ -18,10 +18,7 @@ struct MhcPreSinkhornArguments {
     std::optional<uint64_t> key; // forces the tiling key; otherwise chosen
 };
 
-// Tiling key 0: the tokens are split over the vector cores, ceil(T / cores) each; a cube core serves its two vector cores and
-// reads all of phi.
-// Tiling key 1, for few tokens: the tokens are split in tiles of at most 64, and the blocks left over share each tile's
-// columns, so that phi is read once per tile and not once per block. Chosen when at least two blocks can share a tile.
+// The tiling keys are those of TileMhcProjection.
 Tiling<MhcPreSinkhornTilingData> TileMhcPreSinkhorn(const MhcPreSinkhornArguments &arguments, const TilingPlatform &platform);
 
 } // namespace ops

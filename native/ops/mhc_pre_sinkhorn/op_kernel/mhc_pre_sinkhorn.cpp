@@ -1,34 +1,29 @@
 // MhcPreSinkhorn: RMS norm and projection of x, gates, Sinkhorn on the residual matrix, weighted sum of the streams.
 #include "kernel_operator.h"
 
-#include "mhc_pre_sinkhorn_cube.h"
-#include "mhc_pre_sinkhorn_vector.h"
+#include "../../mhc_common/op_kernel/mhc_projection_cube.h"
+#include "../../mhc_common/op_kernel/mhc_projection_vector.h"
+#include "mhc_pre_sinkhorn_finish.h"
 
 namespace MhcPreSinkhorn {
-
-struct Addresses {
-    GM_ADDR x;
-    GM_ADDR phi;
-    GM_ADDR alpha;
-    GM_ADDR bias;
-    GM_ADDR hin;
-    GM_ADDR workspace;
-    OutputAddresses outputs;
-};
 
 template <bool SPLIT_K>
 __aicore__ inline void Run(const Addresses &addresses, const MhcPreSinkhornTilingData &tiling)
 {
     TPipe pipe;
+    const MhcProjectionTilingData &projection = tiling.projection;
     if ASCEND_IS_AIC {
-        Cube cube;
-        cube.Init(addresses.phi, addresses.workspace, tiling, &pipe);
-        cube.Process<SPLIT_K>();
+        Mhc::ProjectionCube<Streams> cube;
+        cube.Init(addresses.phi, addresses.workspace, projection, &pipe);
+        cube.template Process<SPLIT_K>();
     } else {
-        Vector<DTYPE_X> vector;
-        vector.Init(addresses.x, addresses.alpha, addresses.bias, addresses.hin, addresses.outputs, addresses.workspace,
-                    tiling, &pipe);
-        vector.template Process<SPLIT_K>();
+        Mhc::StreamReader<DTYPE_X> x;
+        x.Init(addresses.x, Streams::STREAMS, projection, &pipe);
+        Finisher<DTYPE_X> finisher;
+        finisher.Init(x, addresses, tiling, &pipe);
+        Mhc::ProjectionVector<DTYPE_X, Streams> vector;
+        vector.Init(x, nullptr, addresses.workspace, projection, &pipe);
+        vector.template Process<SPLIT_K>(finisher);
     }
 }
 
@@ -44,8 +39,8 @@ extern "C" __global__ __aicore__ void mhc_pre_sinkhorn(GM_ADDR x, GM_ADDR phi, G
     REGISTER_TILING_DEFAULT(MhcPreSinkhornTilingData);
     GET_TILING_DATA_WITH_STRUCT(MhcPreSinkhornTilingData, tilingData, tiling);
     const MhcPreSinkhorn::Addresses addresses{
-        x, phi, alpha, bias, hin, AscendC::GetUserWorkspace(workspace),
-        {hPost, hRes, hPre, hcBeforeNorm, invRms, sumOut, normOut}};
+        x, phi, alpha, bias, hin, hPost, hRes, hPre, hcBeforeNorm, invRms, sumOut, normOut,
+        AscendC::GetUserWorkspace(workspace)};
     if (TILING_KEY_IS(0)) {
         MhcPreSinkhorn::Run<false>(addresses, tilingData);
     } else if (TILING_KEY_IS(1)) {

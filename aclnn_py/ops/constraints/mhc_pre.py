@@ -1,0 +1,5 @@
+"""What aclnnMhcPre accepts."""
+
+from ._mhc_pre import rules
+
+RULES = rules("aclnnMhcPre", mode=False)

@@ -1,0 +1,5 @@
+"""What aclnnMhcPreV2 accepts."""
+
+from ._mhc_pre import rules
+
+RULES = rules("aclnnMhcPreV2", mode=True)
