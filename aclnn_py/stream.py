@@ -118,8 +118,10 @@ class Stream:
         if self._first_limit == 0:
             self.synchronize()
             return
-        self._noting = False
-        if not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT:
+        if self._noting:  # enough of that
+            self._noting = False
+            self._limit = _LOOK_EVERY
+        elif not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT:
             self.synchronize()
         else:
             self._limit = len(self._keep) + _LOOK_EVERY

@@ -160,7 +160,10 @@ def describe(argument: Argument, value: Any) -> Any:
         if argument.accepts(None):
             return None
         raise TypeError("is None")
-    made = _DESCRIBE[argument.type if isinstance(argument, Attribute) else argument.kind](value)
+    try:
+        made = _DESCRIBE[argument.type if isinstance(argument, Attribute) else argument.kind](value)
+    except (TypeError, ValueError, OverflowError):  # a shape of words, a format that there is not
+        made = None
     if made is None or not argument.accepts(made):
         raise TypeError(f"is {shown(value)}")
     return made

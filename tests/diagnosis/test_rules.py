@@ -122,6 +122,23 @@ def test_names_as_in_aclnn_ops() -> None:
     assert [str(v) for v in found] == ["hcMult: is 5, must be 4"]
 
 
+class Odd:
+    shape, dtype = (2, "x"), object()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [object(), b"", [[1]], np.array([object()]), 10**400, Odd(), aclnn.TensorSpec((2, 3), format=99)],  # type: ignore[arg-type]
+)
+def test_values_of_any_kind_are_judged(value: Any) -> None:
+    """Each is a violation or a rule's business, never a failure of check itself."""
+    for name in KNOWN:
+        for argument in rules.find(name).arguments:  # type: ignore[union-attr]
+            found = aclnn.check(name, soc="A2", **{argument.name: value})
+            assert all(str(violation) for violation in found)
+    assert aclnn.check(SINKHORN, soc="A2", bias=value)
+
+
 def test_misuse_of_check() -> None:
     with pytest.raises(LookupError, match=r"no rules for aclnnNoSuch; there are for aclnnAdd, .*aclnnCast"):
         aclnn.check("aclnnNoSuch", soc="A2")

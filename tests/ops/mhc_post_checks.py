@@ -95,8 +95,8 @@ def check_vectors():
 
 def check_forward_sweep():
     """Every way to cut the work: many tokens and few, whole rows and parts."""
-    tails = (1, 7, 16, 31, 65, 130, 4097) if ON_950 else (128, 256, 384, 2560, 7168)
-    streams = (1, 3, 4, 8, 31) if ON_950 else (4,)
+    tails = (1, 7, 16, 65, 130, 4097) if ON_950 else (128, 256, 384, 2560, 7168)
+    streams = (1, 4, 31) if ON_950 else (4,)
     for n, tail, tokens in itertools.product(streams, tails, COUNTS):
         if n * tail * tokens > 100_000:
             continue
@@ -132,7 +132,7 @@ def check_a_wrong_key_is_refused():
 
 
 def check_backward_sweep():
-    for n, tail, tokens in itertools.product(STREAMS, (128, 256, 1152, 2560, 7168), COUNTS):
+    for n, tail, tokens in itertools.product(STREAMS, (128, 384, 1152, 7168), COUNTS):
         if n * tail * tokens > 150_000:
             continue
         for dtype, mixed in ((np.float16, True), (BF16, not ON_950)):
