@@ -93,14 +93,18 @@ def _file_name(operator: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", operator).lower() + ".h"
 
 
-def find(operator: str, root: Path, without: Collection[Path] = ()) -> Prototype | None:
-    """The operator's prototype from its header, None if no header has it. Folders `without` do not count.
+def find(
+    operator: str, root: Path, without: Collection[Path] = (), first: Path | None = None
+) -> Prototype | None:
+    """The operator's prototype from its header, None if no header has it. Folders `without` do not count, and
+    `first` counts before every folder that the user did not add.
 
     PrototypeError if a header declares the name as something that cannot be called, or in a way that cannot
     be read, or if the header of that name cannot be read.
     """
     other = ""
-    for place in _places(root):
+    places = _places(root) if first is None else [*_added, first, *roots.header_folders(root)]
+    for place in places:
         if place in without or not os.path.exists(place):
             continue
         guess = place / _file_name(operator)
@@ -119,10 +123,12 @@ def find(operator: str, root: Path, without: Collection[Path] = ()) -> Prototype
     return None
 
 
-def find_header(operator: str, root: Path) -> Path | None:
-    """The header that declares the operator, or None."""
+def find_header(
+    operator: str, root: Path, without: Collection[Path] = (), first: Path | None = None
+) -> Path | None:
+    """The header that declares the operator, or None; see `find`."""
     try:
-        found = find(operator, root)
+        found = find(operator, root, without, first)
     except PrototypeError as problem:
         return Path(str(problem).split(":")[0])
     return None if found is None else Path(found.header.rpartition(":")[0])

@@ -16,6 +16,7 @@ import logging
 import os
 import platform
 import re
+import struct
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,9 +85,37 @@ def _instead(path: Path, root: Path) -> str:
 
 def _exports(path: Path, name: str) -> bool:
     try:
-        return hasattr(ctypes.CDLL(str(path)), name)
+        return hasattr(_load(path, ctypes.RTLD_LOCAL), name)
     except OSError:
         return False
+
+
+def _load(path: Path, mode: int) -> ctypes.CDLL:
+    """OSError if it cannot be opened; also of a file whose end is missing, which would kill the process."""
+    try:
+        size, end = os.stat(path).st_size, _end_of_segments(path)
+    except OSError:
+        size = end = 0  # the loader says it better
+    if size < end:
+        raise OSError(f"{path}: file too short: {size} bytes are there of {end} or more")
+    return ctypes.CDLL(str(path), mode=mode)
+
+
+def _end_of_segments(path: Path) -> int:
+    """How long a library file must be to be mapped, 0 if it is no 64-bit ELF file."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
+            return 0
+        (start,), (each, count) = struct.unpack_from("<Q", head, 32), struct.unpack_from("<2H", head, 54)
+        file.seek(start)
+        table = file.read(each * count)
+    end = start + each * count
+    for at in range(0, len(table) - 55, max(each, 56)):
+        kind, _, offset, _, _, length = struct.unpack_from("<2I4Q", table, at)
+        if kind == 1:  # PT_LOAD
+            end = max(end, offset + length)
+    return int(end)
 
 
 def _open(path: Path, root: Path, mode: int = ctypes.RTLD_LOCAL) -> ctypes.CDLL:
@@ -94,7 +123,7 @@ def _open(path: Path, root: Path, mode: int = ctypes.RTLD_LOCAL) -> ctypes.CDLL:
         library = _opened.get(path)
         if library is None:
             try:
-                library = ctypes.CDLL(str(path), mode=mode)
+                library = _load(path, mode)
             except OSError as error:
                 raise LibraryNotFound(_explain(error, path, root)) from None
             _opened[path] = library
@@ -227,6 +256,21 @@ def operator_functions(name: str) -> tuple[Any, Any]:
     )
 
 
+def headers_for(name: str) -> tuple[list[Path], Path | None]:
+    """Header folders that say nothing about an operator, because their package's library did not open, and
+    the folder of the library that serves it, None if none does."""
+    served = (path for path, library in open_operator_libraries() if hasattr(library, name))
+    without = [_headers_beside(library) for library in unopened()]
+    library = next(served, None)
+    return without, None if library is None else _headers_beside(library)
+
+
+def _headers_beside(library: Path) -> Path:
+    if library.name == roots.CUSTOM_NAME:
+        return library.parents[1] / "include"
+    return library.parents[1] / "include" / "aclnnop"
+
+
 def operator_symbol(name: str) -> Any:
     """A fresh ctypes function from the first operator library with `name`. LibraryNotFound if none has it."""
     handles = open_operator_libraries()
@@ -285,7 +329,8 @@ def which(symbol: str) -> Where:
     else:
         from .catalogue import find_header
 
-        header = find_header(symbol.removesuffix("GetWorkspaceSize"), here)
+        operator = symbol.removesuffix("GetWorkspaceSize")
+        header = find_header(operator, here, *headers_for(operator))
     core = [(path, _open(path, here)) for paths in _core_paths(here).values() for path in paths]
     for path, library in [*core, *open_operator_libraries()]:
         if hasattr(library, symbol):

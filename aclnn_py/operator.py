@@ -198,6 +198,8 @@ def _described(parameter: Parameter, value: Any) -> Argument:
         return Argument(name, value.describe(), dtype, value.shape, strides, value.offset, format)
     if isinstance(value, Scalar):
         return Argument(name, f"{spelled(element(value.dtype).acl)} {value._values}  ({parameter.ctype})")
+    if isinstance(value, bytes):
+        return Argument(name, f'"{value.decode("utf-8", "replace")}"  ({parameter.ctype})')
     describe = getattr(value, "describe", None)
     return Argument(name, str(describe()) if describe is not None else f"{shown(value)}  ({parameter.ctype})")
 
@@ -371,10 +373,9 @@ def _exchange(made: Operator) -> None:
 
 
 def _declared(name: str) -> Prototype | None:
-    libraries.open_operator_libraries()
-    # Another library may serve the operator of a custom one that did not open, with other parameters
-    without = [library.parents[1] / "include" for library in libraries.unopened()]
-    return catalogue.find(name, libraries.root(), without)
+    # A package that does not serve the operator may declare it, with other parameters
+    without, first = libraries.headers_for(name)
+    return catalogue.find(name, libraries.root(), without, first)
 
 
 def operators(pattern: str = "*") -> list[str]:

@@ -15,6 +15,7 @@ from ._version import __version__
 OPERATORS = ("hc_pre", "hc_pre_v2", "hc_pre_inv_rms", "hc_pre_sinkhorn", "hc_post")
 _TYPES = {name: "".join(part.capitalize() for part in name.split("_")) for name in OPERATORS}
 _TEMPLATES = Path(__file__).with_name("data") / "opp"
+_FAMILIES = ("ascend910b", "ascend910_93", "ascend950")  # what the definitions are for
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -86,14 +87,18 @@ def export(folder: Path, *, vendor: str = "aclnn_py", compute_unit: str = "ascen
     """Writes the project to `folder`, which must not exist or be empty, and returns its files.
 
     `vendor` names the package (letters, digits and _), `compute_unit` the chip that CANN compiles for, e.g.
-    Ascend910B3. ValueError for another vendor, FileExistsError for a folder with files.
+    Ascend910B3, or several with ; between them. ValueError for another vendor or a chip that the operators
+    have no kernels for, FileExistsError for a folder with files.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", vendor, re.ASCII):
         raise ValueError(
             f"the vendor name is {vendor!r}, it must be letters, digits and _, starting with a letter"
         )
-    if not re.fullmatch(r"[A-Za-z]\w*", compute_unit, re.ASCII):
-        raise ValueError(f"the compute unit is {compute_unit!r}, it must be a chip's name, e.g. Ascend910B3")
+    for unit in compute_unit.split(";"):
+        if not re.fullmatch(r"\w+", unit, re.ASCII) or not unit.lower().startswith(_FAMILIES):
+            raise ValueError(
+                f"the compute unit is {unit!r}, it must be a chip of {', '.join(_FAMILIES)}, e.g. Ascend910B3"
+            )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists and is not an empty folder")
     ops = sources()

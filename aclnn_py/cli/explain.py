@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from ..diagnosis import explain as say
-from ..diagnosis.codes import find
+from ..diagnosis import logfiles
+from ..diagnosis.codes import Note, find
 from ..diagnosis.logs import Log
 from ..status import Status
 from .tables import paragraph
@@ -47,17 +48,20 @@ def explain(ctx: click.Context, what: tuple[str, ...], operator: str | None, as_
         raise click.UsageError("give a code, a log file, or - for standard input; see --help")
     logs = [item for item in what if is_log(item)]
     codes = [item for item in what if item not in logs]
-    try:
-        meanings = [find(code) for code in codes]
-    except ValueError as problem:
-        raise click.ClickException(str(problem)) from None
+    meanings: list[Status | Note] = []
+    for code in codes:
+        try:
+            meanings.append(find(code))
+        except ValueError as problem:
+            missing = f"; there is no file {code}" if logfiles.looks_like_a_path(code) else ""
+            raise click.ClickException(f"{problem}{missing}") from None
     data: list[Any] = []
     parts: list[str] = []
     for meaning in meanings:
         parts.append(block(say.title(meaning), say.rows(meaning)))
         code = meaning.code
-        known = {"layer": meaning.layer} if isinstance(meaning, Status) else {}
-        data.append({"code": code, "title": say.title(meaning), **known, **dict(say.rows(meaning))})
+        layer = {"layer": meaning.layer} if isinstance(meaning, Status) else {}
+        data.append({"code": code, "title": say.title(meaning), **layer, **dict(say.rows(meaning))})
     if operator is not None:
         name = say.full_name(operator)
         wanted = [m.code for m in meanings if isinstance(m, Status)]
@@ -69,7 +73,8 @@ def explain(ctx: click.Context, what: tuple[str, ...], operator: str | None, as_
         data.append({"operator": name, "rows": [text for _, text in rows]})
     if parts and not as_json:
         click.echo("\n\n".join(parts))
-    found, interrupted = bool(meanings or operator) or not logs, False
+    found, interrupted = not logs, False
+    known = all(m.name for m in meanings)
     for i, item in enumerate(logs):
         log = Log()
         interrupted = read(log, item)
@@ -80,7 +85,7 @@ def explain(ctx: click.Context, what: tuple[str, ...], operator: str | None, as_
         found |= bool(log.processes())
     if as_json:
         click.echo(json.dumps(data if len(data) != 1 else data[0], indent=1))
-    ctx.exit(130 if interrupted else 0 if found else 1)
+    ctx.exit(130 if interrupted else 0 if found and known else 1)
 
 
 def is_log(item: str) -> bool:
@@ -96,11 +101,11 @@ def read(log: Log, item: str) -> bool:
         if item == "-" and sys.stdin is None:
             raise click.ClickException("standard input is closed")
         if item == "-":
-            log.read(sys.stdin.buffer)
+            problems = [logfiles.read(log, sys.stdin.buffer, "standard input")]
         else:
-            for path in files(Path(item).expanduser()):
-                with path.open("rb") as stream:
-                    log.read(stream)
+            problems = [read_file(log, path, item) for path in files(Path(item).expanduser())]
+        for problem in filter(None, problems):
+            click.echo(problem, err=True)
     except KeyboardInterrupt:
         return True
     return False
@@ -108,13 +113,21 @@ def read(log: Log, item: str) -> bool:
 
 def files(path: Path) -> Iterator[Path]:
     """The log files of a folder, the oldest first, or the file itself."""
-    if not path.is_dir():
-        yield path
-        return
-    found = [p for p in path.rglob("*") if p.is_file() and ".log" in p.name]
+    found = list(logfiles.in_folder(path)) if path.is_dir() else [path]
     if not found:
         raise click.ClickException(f"{path} is a folder without *.log files")
-    yield from sorted(found, key=lambda p: p.stat().st_mtime)
+    yield from found
+
+
+def read_file(log: Log, path: Path, item: str) -> str:
+    """Reads one file. What was wrong with it, "" if nothing was. OSError if it is all that was asked for."""
+    try:
+        with path.open("rb") as stream:
+            return logfiles.read(log, stream, str(path))
+    except OSError as problem:
+        if path == Path(item).expanduser():
+            raise
+        return str(problem)
 
 
 def block(title: str, rows: list[say.Row], indent: int = 2) -> str:
@@ -145,6 +158,7 @@ def report(name: str, log: Log) -> str:
                 lines += [paragraph(k, v, 4) for k, v in say.cause_rows(process, finding)]
             else:
                 lines.append(paragraph("", say.short(finding, root), 2))
+        lines += [paragraph(k, v, 2) for k, v in say.framework_rows(process)]
         if root is None:
             lines += [paragraph(k, v, 2) for k, v in say.without_code_rows(process)]
         parts.append("\n".join(lines))

@@ -14,7 +14,7 @@ from typing import Any
 from ..status import Status, lookup, table
 
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)")
-_MESSAGE = re.compile(r"E[A-Z]\d{4}|E[1-9]\d{4}")
+_MESSAGE = re.compile(r"E[A-Z]\d{4}|E[1-9]\d{4}|ERR\d{5}")
 
 
 @lru_cache(maxsize=1)
@@ -56,8 +56,30 @@ def device_note(value: int) -> Note | None:
 
 def message_note(name: str) -> Note | None:
     """The meaning of a message code such as EZ1001."""
+    if name.startswith("ERR"):
+        return _framework_note(name)
     found = facts()["messages"].get(name)
-    return None if found is None else Note(name, f"{found[0][0].upper()}{found[0][1:]}.", found[1])
+    if found is not None:
+        return Note(name, f"{found[0][0].upper()}{found[0][1:]}.", found[1])
+    part = facts()["components"].get(name[:2])
+    if part is None:
+        return None
+    what = "Inner error" if name[2] == "9" else "Error"
+    return Note(name, f"{what} of {part}.", "The sentence beside it and the lines below it tell why.")
+
+
+def _framework_note(name: str) -> Note | None:
+    """ERR00100 and its like, which torch_npu prints: two digits for its part, three for the kind."""
+    parts, kinds = facts()["torch_npu"]["parts"], facts()["torch_npu"]["kinds"]
+    if name[3:5] not in parts or name[5:] not in kinds:
+        return None
+    below = int(name[5:]) in (100, 200, 300)
+    advice = (
+        "A wrapper: the status code and the E-code beside it tell what failed below."
+        if below
+        else "Raised by torch_npu itself: the sentence before it tells why."
+    )
+    return Note(name, f"torch_npu, {parts[name[3:5]]}: {kinds[name[5:]]}.", advice)
 
 
 def normal(number: int) -> int:
@@ -76,6 +98,8 @@ def find(text: str) -> Status | Note:
     ValueError, with close names, for anything else.
     """
     text = text.strip()
+    if not text:
+        raise ValueError("an empty text is neither a status code nor the name of one")
     upper = text.upper()
     for status in table().values():
         if upper in status.names:

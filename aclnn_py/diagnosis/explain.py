@@ -36,10 +36,12 @@ def title(meaning: Status | Note) -> str:
 def rows(meaning: Status | Note) -> list[Row]:
     """What a code means, as rows."""
     if isinstance(meaning, Note):
-        found = [("meaning", meaning.meaning), ("to do", meaning.advice)]
-        if meaning.code:
-            found.append(("code", f"acl reports it as {meaning.code} {lookup(meaning.code).name}"))
-        return found
+        if not meaning.code:
+            return [("meaning", meaning.meaning), ("to do", meaning.advice)]
+        status = lookup(meaning.code)
+        found = [("meaning", meaning.meaning), ("cause", meaning.advice)]
+        found += [("to do", status.remedy)] if status.remedy else []
+        return [*found, ("code", f"acl reports it as {status.code} {status.name}")]
     found = [("layer", meaning.layer), ("meaning", meaning.meaning)]
     found += [("causes", meaning.causes)] if meaning.causes else []
     found += [("to do", meaning.remedy)] if meaning.remedy else []
@@ -136,7 +138,7 @@ def short(finding: Finding, root: Finding | None) -> str:
 def cause_rows(process: Process, finding: Finding) -> list[Row]:
     """What stands around the cause, and what the table says about it."""
     status = finding.status
-    found = [("meaning", status.meaning)]
+    found = [("meaning", status.meaning), ("line", f'"{finding.text}"')]
     operators = [name for name, _ in finding.operators.most_common(_MOST)]
     calls = [name for name, _ in finding.calls.most_common(_MOST)]
     if operators:
@@ -175,6 +177,17 @@ def _evidence(process: Process) -> list[Row]:
     return found
 
 
+def framework_rows(process: Process) -> list[Row]:
+    """What the framework's own codes are worth."""
+    found = []
+    for name, line in process.frameworks.items():
+        note = message_note(name)
+        if note is not None:
+            kind = "wrapper" if note.advice.startswith("A wrapper") else "framework"
+            found.append((kind, f"{name} (line {line}), {note.meaning} {note.advice}"))
+    return found
+
+
 def without_code_rows(process: Process) -> list[Row]:
     """For a process whose log has messages, but no status code."""
     return _evidence(process)
@@ -203,6 +216,7 @@ def as_json(log: Log) -> dict[str, Any]:
                     }
                     for f in sorted(p.findings.values(), key=lambda f: f.line)
                 ],
+                "frameworks": list(p.frameworks),
                 "messages": {name: sentence for name, (_, sentence) in p.messages.items()},
                 "device": [note.name for value in p.notes if (note := device_note(value))]
                 + list(p.device_texts),

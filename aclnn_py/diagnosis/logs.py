@@ -47,6 +47,7 @@ _WORDS = _STRONG | {
 }  # fmt: skip
 _CODE_OF = frozenset({"error", "err", "ret", "return", "status"})  # "... code"
 _MOST_WORDS = 8
+_ERROR_NO = re.compile(r"\berr(?:or)?[ _](?:no|num|number)\b\.?(?=(?: is)?[\s:=]*$)")
 # The same in Chinese logs: "error code", "return code", "status code" | "failed", "returned", "error"
 _CHINESE_STRONG = (
     "\u9519\u8bef\u7801",
@@ -65,14 +66,19 @@ _UNIT = re.compile(
     r"samples?|files?|requests?|iterations?|entries|records?|attempts?|%|/\s*\d)"
 )
 _NAME = re.compile(r"\bACL(?:NN)?_(?:ERROR|ERR)_\w+")
+_COMPARED = re.compile(r"\s+vs\.?\s+0\)")  # CHECK_EQ of glog: "Check failed: ret == 0 (507035 vs. 0)"
 _SMALL = re.compile(r"(?<!\w)(?:ret[cC]ode|InnerCode)\s*[:=]?\s*(0[xX][0-9a-fA-F]{2,8})\b")
-_MESSAGE = re.compile(r"(?<![A-Za-z0-9])(E[A-Z]\d{4}(?=[\[:)(])|E[1-4]\d{4}(?=[:)]))")
+_MESSAGE = re.compile(
+    r"(?<![A-Za-z0-9])(E[A-Z]\d{4}(?=[\[:)(])|E[1-9]\d{4}(?=[\[:)])|(?<=module_name=)E[A-Z1-9]\d{4}\b)"
+    r"|^\s*(E[A-Z1-9]\d{4})(?=\s+\S)"  # older releases, the line after "EZ9999: Inner Error!"
+)
+_FRAMEWORK = re.compile(r"\b(ERR\d{5})(?= (?:PTA|OPS|DIST|GRAPH|PROF)\b)")  # torch_npu
 # What stands between a message code and its sentence
 _HEAD = re.compile(
     r"[\])]?[:\s]*(?:\[PID: ?\d+\])?\s*(?:\d{4}-\d\d-\d\d[-0-9:.]+)?\s*(?:\w*\(E\w\d{4}\))?[:\s]*"
-    r"(?:Inn?er(?:nal)? [Ee]rror!?)?\s*"
+    r"(?:Inn?er(?:nal)? [Ee]rror(?:, [Pp]lease contact support engineer)?!?(?: E[A-Z1-9]\d{4}(?=\s))?)?\s*"
 )
-_TAIL = re.compile(r"\s*\[FUNC:[^\]]*\]\[FILE:[^\]]*\]\[LINE:\d+\].*")
+_TAIL = re.compile(r"(?:\s*\[FUNC:[^\]]*\]\[FILE:[^\]]*\]\[LINE:\d+\]|, dump info: ).*")
 _DEVICE_TEXT = re.compile(r"errorStr:\s*(.+?)\.?\s*(?:fixp_error|subErrType|fsmId|\[FUNC|$)")
 _KERNEL = re.compile(r"kernel_name\s*[:=]\s*([A-Za-z_]\w*)")
 _OPERATOR = re.compile(r"OpName:\[(aclnn[A-Z]\w*?)(?:_\d+)?\]|\b(aclnn(?!Status\b)[A-Z]\w*)")
@@ -97,13 +103,14 @@ def _worth(line: str) -> bool:
         or "TraceBack" in line
         or "errorStr" in line
         or "kernel_name" in line
+        or "ERR0" in line
     )
 
 
 def _said(before: str) -> int:
     """How plainly the words right before a number call it a code: 0 not, 1 "failed: ", 2 "error code "."""
     words: list[str] = []
-    text = before.lower()
+    text = _ERROR_NO.sub("errno", before.lower())
     while len(words) < _MOST_WORDS:
         text = text.rstrip(_SIGNS)
         at = len(text)
@@ -160,6 +167,7 @@ class Process:
     device_texts: dict[str, int] = field(default_factory=dict)
     kernels: dict[str, int] = field(default_factory=dict)
     under: list[str] = field(default_factory=list)  # the first lines under the first TraceBack
+    frameworks: dict[str, int] = field(default_factory=dict)  # ERR00100 of torch_npu -> line
 
     @property
     def root(self) -> Finding | None:
@@ -169,7 +177,10 @@ class Process:
     @property
     def first_line(self) -> int:
         return min(
-            [f.line for f in self.findings.values()] + [n for n, _ in self.messages.values()], default=0
+            [f.line for f in self.findings.values()]
+            + [n for n, _ in self.messages.values()]
+            + list(self.frameworks.values()),
+            default=0,
         )
 
 
@@ -197,7 +208,7 @@ class Log:
             text = rest + raw.decode("utf-8", "replace")
             if not rest:
                 self.lines += 1
-            for part in text.replace("\0", " ").split("\r"):
+            for part in text.replace("\0", "").split("\r"):  # UTF-16 without its mark, too
                 self._line(part.rstrip("\n"))
             rest = "" if whole else text[-_OVERLAP:]
 
@@ -258,9 +269,10 @@ class Log:
             before = line[max(0, match.start() - _BEFORE) : match.start()]
             call = _CALL.search(before) if "acl" in before or "rt" in before else None
             said = _said(before)
+            compared = "heck failed" in before and _COMPARED.match(line, match.end()) is not None
             strong = call is not None or said > 1
             if (
-                (call or said)
+                (call or said or compared)
                 and not _UNIT.match(line, match.end())
                 and _is_code(value, match[0], strong, line)
             ):
@@ -302,11 +314,13 @@ class Log:
 
     def _texts(self, pid: str, label: str, line: str, body: str) -> None:
         for match in _MESSAGE.finditer(body):
-            name = match[1]
+            name = match[1] or match[2]
             sentence = _clean(_TAIL.sub("", _HEAD.sub("", body[match.end() :], count=1)))
             messages = self._of(pid, label).messages
             if name not in messages or (sentence and not messages[name][1]):
                 messages[name] = (messages.get(name, (self.lines,))[0], sentence)
+        for match in _FRAMEWORK.finditer(body):
+            self._of(pid, label).frameworks.setdefault(match[1], self.lines)
         said = _DEVICE_TEXT.search(line)
         if said:
             self._of(pid, label).device_texts.setdefault(_clean(said[1]), self.lines)
@@ -336,7 +350,7 @@ class Log:
             merged[""] = nameless
         for process in merged.values():
             _give_roles(process)
-        told = [p for p in merged.values() if p.findings or p.messages or p.notes]
+        told = [p for p in merged.values() if p.findings or p.messages or p.notes or p.frameworks]
         return sorted(told, key=lambda p: p.first_line)
 
 
@@ -357,6 +371,7 @@ def _together(one: Process, other: Process) -> Process:
         joined.notes = part.notes | joined.notes
         joined.device_texts = part.device_texts | joined.device_texts
         joined.kernels = part.kernels | joined.kernels
+        joined.frameworks = part.frameworks | joined.frameworks
         joined.under += part.under[: _MOST_UNDER - len(joined.under)]
     return joined
 

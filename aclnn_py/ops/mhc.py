@@ -196,8 +196,9 @@ def mhc_pre_sinkhorn_backward(
 
     Returns at once with device tensors (see MhcPreSinkhornGradients); `.numpy()` waits for them.
 
-    Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong rank of x,
-    AclnnParameterError (161001, 161002) for what the operator itself refuses.
+    Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong rank of x and for
+    an empty argument beside an x that is not, AclnnParameterError (161001, 161002) for what the operator
+    itself refuses.
     """
     name = "mhc_pre_sinkhorn_backward"
     require(name, "grad_hin", grad_hin, ("float16", "bfloat16"))
@@ -217,8 +218,13 @@ def mhc_pre_sinkhorn_backward(
     for argument, value in wide.items():
         require(name, argument, value, ("float32",))
     require_rank(name, "x", x, (3, 4), "[b, s, n, c] or [t, n, c]")
+    nothing = 0 in x.shape
+    for argument, value in {"grad_hin": grad_hin, **wide}.items():
+        if 0 in value.shape and not nothing and argument not in ("phi", "alpha", "bias"):
+            # The operator would take it for "nothing to do", and leave the gradients unwritten.
+            raise ValueError(f"{name}: {argument} has shape {tuple(value.shape)}, no elements, but x has some")
     call = op(_MhcPreSinkhornBackward)
-    made = zeros if 0 in x.shape else empty  # without tokens the operator writes nothing
+    made = zeros if nothing else empty  # the operator writes nothing then
     result = MhcPreSinkhornGradients(
         grad_x=empty(x.shape, x.dtype),
         grad_phi=made(phi.shape),

@@ -193,6 +193,7 @@ def test_from_the_exception_to_the_fix(mistake: Mistake, tmp_path: Path) -> None
 
     broken = run(source, mistake, tmp_path)
     assert broken.returncode == 1, broken.stdout + broken.stderr
+    assert f"\n{mistake.error}: " in broken.stderr, broken.stderr
     text = broken.stderr[broken.stderr.rindex(f"\n{mistake.error}: ") :]
     for fact in mistake.facts:
         assert re.search(fact, text), f"{fact} not in{text}"

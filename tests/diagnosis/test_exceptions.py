@@ -72,6 +72,20 @@ def test_the_attributes_for_a_program() -> None:
     assert error.arguments[4].shape is None and "libopapi" in error.library
 
 
+def test_other_kinds_of_arguments_are_told() -> None:
+    query = aclnn.zeros((1, 1, 256, 128), "float16")
+    arguments = (query, query, [128, 128], None, None, None, None, None, "BNSD", "TND", 1, 0.0, 0.5, None)
+    try:
+        op = aclnn.op("aclnnBSASelectBlockMask")
+    except aclnn.LibraryNotFound:
+        pytest.skip("the libraries in use lack the operator")
+    with pytest.raises(aclnn.AclnnParameterError) as info:
+        op(*arguments)
+    told = {a.name: a.text for a in info.value.arguments}
+    assert told["blockShape"] == "IntArray([128, 128])" and told["queryLayout"] == '"BNSD"  (char*)'
+    assert [v.argument for v in info.value.violations][:2] == ["blockSparseMaskOut", "keyLayout"]
+
+
 def test_strides_are_told() -> None:
     error = caught(hin=aclnn.empty((3, 2, 128), "float16").transpose(1, 0, 2))
     hin = next(a for a in error.arguments if a.name == "hin")

@@ -206,9 +206,25 @@ def test_command(tmp_path):
     assert (tmp_path / "new" / "op_kernel" / "hc_pre.cpp").is_file()
     again = CliRunner().invoke(cli, ["export-opp", str(tmp_path / "new")])
     assert again.exit_code == 2 and "not an empty folder" in again.output
-    for option, value in (("--vendor", "a/b"), ("--vendor", "1a"), ("--soc", 'x"y')):
+    for option, value in (
+        ("--vendor", "a/b"),
+        ("--vendor", "1a"),
+        ("--soc", 'x"y'),
+        ("--soc", 'ascend910b"'),
+        ("--soc", ""),
+        ("--soc", "Ascend310P3"),  # the definitions are for none of its family
+        ("--soc", "ascend910b;ascend910"),
+    ):
         bad = CliRunner().invoke(cli, ["export-opp", str(tmp_path / "other"), option, value])
         assert bad.exit_code == 2 and not (tmp_path / "other").exists()
+
+
+def test_the_chips_are_those_of_the_definitions(printed, tmp_path):
+    socs = printed[0]["HcPre"]["socs"]
+    assert sorted(opp_export._FAMILIES) == socs
+    opp_export.export(tmp_path / "all", compute_unit=";".join(socs))
+    preset = json.loads((tmp_path / "all" / "CMakePresets.json").read_text())["configurePresets"][0]
+    assert preset["cacheVariables"]["ASCEND_COMPUTE_UNIT"]["value"].split(";") == socs
 
 
 def test_an_installation_without_the_sources_says_so(monkeypatch, tmp_path):

@@ -169,7 +169,7 @@ def test_a_usual_root_that_cannot_be_opened_is_passed_over_with_a_warning(
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("kind", ["garbage", "missing dependency"])
+@pytest.mark.parametrize("kind", ["garbage", "cut off", "missing dependency"])
 def test_a_broken_custom_library_keeps_nobody_from_the_others(
     run_python: Run, stub_root: Path, compile_library: Compile, tmp_path: Path, kind: str
 ) -> None:
@@ -179,6 +179,9 @@ def test_a_broken_custom_library_keeps_nobody_from_the_others(
     if kind == "garbage":
         library.write_text("not an ELF file" * 100)
         cause = "invalid ELF header"
+    elif kind == "cut off":  # the loader would die of it
+        library.write_bytes(library.read_bytes()[:4096])
+        cause = "4096 bytes are there"
     else:
         needs(compile_library, library, "libvendor.so", tmp_path)
         cause = "needs libvendor.so, which was not found"
@@ -209,6 +212,31 @@ def test_a_broken_custom_library_keeps_nobody_from_the_others(
         assert "off ASCEND_CUSTOM_OPP_PATH" in text and "ACLNN_PY_BACKEND" not in text
     [warning] = done.stderr.splitlines()
     assert str(library) in warning and cause in warning
+
+
+def test_a_header_counts_with_the_library_beside_it(
+    run_python: Run, stub_root: Path, compile_library: Compile, tmp_path: Path
+) -> None:
+    """Not the one of a package further in front, which declares the operator but does not have it."""
+    wrong = "aclnnStatus {}GetWorkspaceSize(double a, uint64_t *size, aclOpExecutor **executor);"
+    for name in ("hollow", "other"):
+        headers = tmp_path / name / "op_api" / "include"
+        headers.mkdir(parents=True)
+        for operator in ("aclnnStubCopy", "aclnnMine"):
+            (headers / f"{operator}.h").write_text(wrong.format(operator))
+    custom(compile_library, tmp_path / "other", "aclnnOther")
+    custom(compile_library, tmp_path / "mine", "aclnnMine", 561000)
+    source = """
+        import aclnn_py as aclnn
+        for name in ("aclnnMine", "aclnnStubCopy"):
+            header = aclnn.op(name).prototype.header
+            assert header.startswith(str(aclnn.which(name).header)), header
+            print(header)
+    """
+    path = ":".join(str(tmp_path / name) for name in ("hollow", "other", "mine"))
+    done = run_python(source, ASCEND_HOME_PATH=stub_root, ASCEND_CUSTOM_OPP_PATH=path)
+    mine, copy = done.stdout.splitlines()
+    assert mine.startswith(f"{tmp_path / 'mine'}/") and copy.startswith(f"{stub_root}/")
 
 
 def test_a_custom_library_that_is_mended_counts_again(
