@@ -62,12 +62,11 @@ def lookup(code: int) -> Status:
     if known is not None:
         return known
     digits = str(code)
-    layer = meaning = "unknown"
+    layer, meaning = "unknown", "Not in the table, and unlike CANN's codes, which have six digits."
     if len(digits) == 6:
         layer = _LAYER_BY_MODULE.get(digits[1:3], "unknown")
-        meaning = (
-            "Not in the table; by its first digit " + _KIND_BY_FIRST_DIGIT.get(digits[0], "unknown") + "."
-        )
+        kind = _KIND_BY_FIRST_DIGIT.get(digits[0])
+        meaning = "Not in the table" + (f"; by its first digit {kind}." if kind else ".")
     return Status(code, (), layer, meaning)
 
 

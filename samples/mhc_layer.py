@@ -153,7 +153,10 @@ def plot_convergence(pre, path):
         axes.set_xticks(iterations[::3])
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.savefig(path, dpi=120)
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:  # no such folder; no such format
+        sys.exit(f"cannot write {path}: {error}")
     pyplot.close(figure)
 
 

@@ -1,6 +1,7 @@
 """Calls aclnnMhcPreV2 for T 2048, n 4, D 2560 in FP16 and HF32 mode and checks the six outputs.
 
     python mhc_pre_v2.py                    prints a summary; exit code 1 if an output is wrong
+    python mhc_pre_v2.py --v1               calls aclnnMhcPre, the first version, which multiplies in FP32
     python mhc_pre_v2.py --ones             all inputs 1, as the published example of the operator means to
     python mhc_pre_v2.py --digest           prints a line per output, as c/mhc_pre_v2.cpp does
     python mhc_pre_v2.py --save-input FILE  also keeps the inputs; both programs read --input FILE
@@ -97,6 +98,7 @@ def digest(name, array, first):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--v1", action="store_true", help="call aclnnMhcPre, which has no HF32 mode")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--input", type=Path, metavar="FILE", help="read the inputs instead of making them")
     source.add_argument("--ones", action="store_true", help="all inputs 1")
@@ -118,10 +120,11 @@ def main():
 
     tensors = [aclnn.tensor(array) for array in inputs]
     outputs = {name: aclnn.empty(shape, dtype) for name, (shape, dtype) in OUTPUTS.items()}
-    op = aclnn.op("aclnnMhcPreV2")
+    op = aclnn.op("aclnnMhcPre" if options.v1 else "aclnnMhcPreV2")
+    attributes = (NORM_EPS, HC_EPS) if options.v1 else (NORM_EPS, HC_EPS, HF32)
 
     def call():
-        op(*tensors, NORM_EPS, HC_EPS, HF32, *outputs.values())
+        op(*tensors, *attributes, *outputs.values())
         aclnn.synchronize()
 
     call()
@@ -139,8 +142,9 @@ def main():
 
     print(aclnn.info())
     print(f"x {list(inputs[0].shape)} {inputs[0].dtype}, a warm call takes {np.median(times) * 1e3:.1f} ms")
-    expected = reference(*inputs, norm_eps=NORM_EPS, hc_eps=HC_EPS, op_impl_mode=HF32, need_optional=True)
-    report = check_mhc_pre(list(results.values()), expected, hf32=True)
+    mode = 0 if options.v1 else HF32
+    expected = reference(*inputs, norm_eps=NORM_EPS, hc_eps=HC_EPS, op_impl_mode=mode, need_optional=True)
+    report = check_mhc_pre(list(results.values()), expected, hf32=mode == HF32)
     print(f"\n{'output':14}{'shape':22}{'max abs error':>15}{'max rel error':>15}")
     for (name, array), found in zip(results.items(), report, strict=True):
         verdict = "" if found.passed else f"  {found.bad} of {found.size} outside the tolerance"

@@ -49,11 +49,11 @@ def explain(ctx: click.Context, what: tuple[str, ...], operator: str | None, as_
     logs = [item for item in what if is_log(item)]
     codes = [item for item in what if item not in logs]
     meanings: list[Status | Note] = []
-    for code in codes:
+    for text in codes:
         try:
-            meanings.append(find(code))
+            meanings.append(find(text))
         except ValueError as problem:
-            missing = f"; there is no file {code}" if logfiles.looks_like_a_path(code) else ""
+            missing = f"; there is no file {text}" if logfiles.looks_like_a_path(text) else ""
             raise click.ClickException(f"{problem}{missing}") from None
     data: list[Any] = []
     parts: list[str] = []

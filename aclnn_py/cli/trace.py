@@ -54,7 +54,7 @@ def show(file: str, errors: bool, pattern: str, summary: bool, limit: int, argum
         table(lines, ["op", "calls", "failed", "us in all", "us each", "us most"])
     head = found.heads[0]
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(head["time"]))
-    processes = f"{len({h.get('pid') for h in found.heads})} process(es)"
+    processes = f"{len({str(h.get('pid')) for h in found.heads})} process(es)"
     click.echo(f"{len(calls)} of {len(found.calls)} calls, {processes}, begun {when}: {head.get('program')}")
     if found.damaged:
         click.echo(f"{found.damaged} line(s) could not be read: cut off, or not written by aclnn.trace")

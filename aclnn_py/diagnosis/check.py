@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..enums import aclDataType, aclFormat
 from . import rules as _rules
 from .rules import Argument, Attribute, Rules, Violation
 from .rules_call import NOT_GIVEN, Call, ScalarInfo, TensorInfo
+
+if TYPE_CHECKING:
+    from ..operator import Operator
 
 _log = logging.getLogger("aclnn_py")
 
@@ -30,8 +33,17 @@ class TensorSpec:
     strides: tuple[int, ...] | None = None
     format: aclFormat = aclFormat.ACL_FORMAT_ND
 
+    def __post_init__(self) -> None:
+        shape: Any = self.shape
+        if isinstance(shape, (str, bytes)):
+            raise TypeError(
+                f"TensorSpec: shape must be a tuple of ints, got {self.shape!r}; dtype comes second"
+            )
 
-def check(operator: str, /, *arguments: Any, soc: str | None = None, **named: Any) -> list[Violation]:
+
+def check(
+    operator: str | Operator, /, *arguments: Any, soc: str | None = None, **named: Any
+) -> list[Violation]:
     """Every rule that the call would break, in the order of phase 1's checks: the first one's code is what
     phase 1 returns. An empty list: phase 1 accepts.
 
@@ -47,6 +59,9 @@ def check(operator: str, /, *arguments: Any, soc: str | None = None, **named: An
     libraries in use is asked. Errors: LookupError for an operator without rules; TypeError for arguments
     that it has not got; ValueError for a SoC that is not known, and if there is none to ask.
     """
+    operator = getattr(operator, "name", operator)
+    if not isinstance(operator, str):
+        raise TypeError(f"operator must be a name such as 'aclnnAdd', got {operator!r}")
     rules = _rules.find(operator)
     if rules is None:
         raise LookupError(f"there are no rules for {operator}; there are for {', '.join(_rules.known())}")

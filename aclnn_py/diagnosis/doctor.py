@@ -241,7 +241,8 @@ def _packages(report: Report, root: Path) -> None:
     for folder in roots.custom_packages(root):
         library = folder / "op_api" / "lib" / roots.CUSTOM_NAME
         if not os.path.isdir(folder):
-            text, advice = f"{folder} does not exist", "take it off ASCEND_CUSTOM_OPP_PATH or config.ini"
+            what = "is not a folder" if os.path.exists(folder) else "does not exist"
+            text, advice = f"{folder} {what}", "take it off ASCEND_CUSTOM_OPP_PATH or config.ini"
             report.add("packages", folder.name, WARNING, text, advice)
         elif not os.path.isfile(library):
             text, advice = (

@@ -45,8 +45,8 @@ def read(log: Log, stream: BinaryIO, name: str) -> str:
 def _plain(stream: Any) -> BinaryIO:
     head = stream.peek(2)[:2]
     if head == _GZIP:
-        packed = gzip.GzipFile(fileobj=stream)
-        return _plain(packed) if packed.peek(2) else packed  # type: ignore[return-value]
+        packed: Any = gzip.GzipFile(fileobj=stream)
+        return _plain(packed) if packed.peek(2) else packed
     if head in _UTF16:
-        return codecs.EncodedFile(stream, "utf-8", "utf-16", "replace")  # type: ignore[return-value]
+        return codecs.EncodedFile(stream, "utf-8", "utf-16", "replace")
     return stream  # type: ignore[no-any-return]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -72,6 +71,7 @@ _MESSAGE = re.compile(
     r"(?<![A-Za-z0-9])(E[A-Z]\d{4}(?=[\[:)(])|E[1-9]\d{4}(?=[\[:)])|(?<=module_name=)E[A-Z1-9]\d{4}\b)"
     r"|^\s*(E[A-Z1-9]\d{4})(?=\s+\S)"  # older releases, the line after "EZ9999: Inner Error!"
 )
+_NEAR_MESSAGE = re.compile(r"E[A-Z1-9]\d{4}")  # quick, and true of every line that _MESSAGE finds
 _FRAMEWORK = re.compile(r"\b(ERR\d{5})(?= (?:PTA|OPS|DIST|GRAPH|PROF)\b)")  # torch_npu
 # What stands between a message code and its sentence
 _HEAD = re.compile(
@@ -97,7 +97,7 @@ def _worth(line: str) -> bool:
     """Whether a line may hold anything of interest; only to be fast on large logs."""
     return (
         _CANDIDATE.search(line) is not None
-        or _MESSAGE.search(line) is not None
+        or _NEAR_MESSAGE.search(line) is not None
         or ("ode" in line and _SMALL.search(line) is not None)
         or ("ACL" in line and _NAME.search(line) is not None)
         or "TraceBack" in line
@@ -313,7 +313,7 @@ class Log:
             process.under.append(_clean(_TAIL.sub("", body)))
 
     def _texts(self, pid: str, label: str, line: str, body: str) -> None:
-        for match in _MESSAGE.finditer(body):
+        for match in _MESSAGE.finditer(body) if _NEAR_MESSAGE.search(body) else ():
             name = match[1] or match[2]
             sentence = _clean(_TAIL.sub("", _HEAD.sub("", body[match.end() :], count=1)))
             messages = self._of(pid, label).messages
@@ -400,11 +400,3 @@ def _give_roles(process: Process) -> None:
             finding.role = "wrapper"
         else:
             finding.role = "other"
-
-
-def read_all(streams: Iterable[BinaryIO]) -> Log:
-    """One Log of several streams."""
-    log = Log()
-    for stream in streams:
-        log.read(stream)
-    return log

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ..creation import zeros
 from ..enums import aclDataType, aclFormat
 from ..memory import DeviceBuffer, upload
 from ..operator import Operator, op
+from ..prototype import Parameter, PrototypeError
 from ..status import LibraryNotFound
 from ..stream import synchronize
 from ..tensor import Tensor
@@ -42,7 +44,7 @@ class Replay:
         self.folder = Path(folder)
         self.record = _read(self.folder)
         self.status: int = self.record["status"]
-        self._arrays = _arrays(self.folder)
+        self._arrays = _arrays(self.folder, _places(self.record["arguments"]))
 
     @property
     def operator(self) -> Operator:
@@ -50,7 +52,10 @@ class Replay:
         try:
             return op(name)
         except LibraryNotFound:
-            return op(name, prototype=self.record["declaration"])
+            try:
+                return op(name, prototype=self.record["declaration"])
+            except PrototypeError as problem:
+                raise NotAReproducer(f"{self.folder}: the declaration cannot be read: {problem}") from None
 
     def arguments(self) -> list[Any]:
         """The arguments, newly made: tensors on the device, and Python values."""
@@ -62,7 +67,7 @@ class Replay:
                 f"{self.folder}: the call has {len(given)} arguments, {operator} here takes "
                 f"{', '.join(names)}"
             )
-        return [self._argument(made) for made in given]
+        return [self._argument(p, made) for p, made in zip(operator.prototype.parameters, given)]
 
     def run(self) -> None:
         """Makes the call and waits for it: raises what it raises."""
@@ -70,7 +75,7 @@ class Replay:
         operator(*self.arguments())
         synchronize()
 
-    def _argument(self, made: dict[str, Any]) -> Any:
+    def _argument(self, parameter: Parameter, made: dict[str, Any]) -> Any:
         label = f"{self.folder}: argument {made.get('name')}"
         try:
             if "shape" in made:
@@ -86,20 +91,11 @@ class Replay:
                     return [_number(v) for v in made[kind]]
             if "unsupported" in made:
                 raise NotAReproducer(f"{label} was a {made['unsupported']}, which is not saved")
-            return self._plain(made)
+            return _plain(parameter.kind, made["value"])
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
             if isinstance(problem, NotAReproducer):
                 raise
             raise NotAReproducer(f"{label} cannot be read: {problem}") from None
-
-    def _plain(self, made: dict[str, Any]) -> Any:
-        value = made["value"]
-        parameter = next(p for p in self.operator.prototype.parameters if p.name == made["name"])
-        if parameter.kind == "dtype":
-            return _TYPES[value]
-        if parameter.kind == "format":
-            return aclFormat[f"ACL_FORMAT_{value}"]
-        return _SPECIAL.get(value, value) if parameter.kind == "float" else value
 
     def _tensor(self, made: dict[str, Any]) -> Tensor:
         place = made.get("elements")
@@ -138,6 +134,14 @@ def tensor(
         bits[view.offset : view.offset + view.extent] = np.ascontiguousarray(elements).view(element.dtype)
         upload(buffer, 0, element.pack(bits))
     return Tensor(buffer, view, element, storage, aclFormat[f"ACL_FORMAT_{format}"])
+
+
+def _plain(kind: str, value: Any) -> Any:
+    if kind == "dtype":
+        return _TYPES[value]
+    if kind == "format":
+        return aclFormat[f"ACL_FORMAT_{value}"]
+    return _SPECIAL.get(value, value) if kind == "float" else value
 
 
 def _lengths(values: Sequence[int]) -> tuple[int, ...]:
@@ -183,12 +187,28 @@ def _read(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _arrays(folder: Path) -> dict[str, np.ndarray]:
+def _places(arguments: list[dict[str, Any]]) -> set[str]:
+    """The names under which the record says that elements are stored."""
+    items = list(arguments)
+    for made in arguments:
+        if isinstance(made.get("tensors"), list):
+            items += [item for item in made["tensors"] if isinstance(item, dict)]
+    return {item["elements"] for item in items if isinstance(item.get("elements"), str)}
+
+
+def _arrays(folder: Path, places: set[str]) -> dict[str, np.ndarray]:
     file = folder / "arguments.npz"
     try:
-        with open(file, "rb") as raw, np.load(raw, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+        with open(file, "rb") as raw:
+            stored = np.load(raw, allow_pickle=False)
+            if isinstance(stored, np.ndarray):
+                raise ValueError("it is a single array, no archive")
+            with stored:
+                found = {name: stored[name] for name in stored.files if name in places}
+        return {name: array for name, array in found.items() if isinstance(array, np.ndarray)}
     except FileNotFoundError:
         raise NotAReproducer(f"{folder} is no reproducer: it has no arguments.npz") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        raise NotAReproducer(f"{file} cannot be read: {problem}") from None
+    except (MemoryError, RuntimeError) as problem:  # a size that nothing has; an encrypted archive
         raise NotAReproducer(f"{file} cannot be read: {problem}") from None

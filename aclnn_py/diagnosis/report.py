@@ -44,7 +44,7 @@ def text(error: AclError) -> str:
         if status.causes:
             lines.append(f"  usual cause: {status.causes}")
         if status.remedy:
-            lines.append(f"  to do: {status.remedy}")
+            lines.append(f"  to do: {_remedy(error)}")
     if error.library:
         lines.append(f"  served by {error.library}")
     if broken:
@@ -52,6 +52,15 @@ def text(error: AclError) -> str:
             f"  all rules: aclnn-py explain --op {error.op} {error.code}  (docs: {error.op}, constraints)"
         )
     return "\n".join(lines)
+
+
+def _remedy(error: AclError) -> str:
+    """What the table advises, without the step that was taken already."""
+    first, _, rest = error.status.remedy.partition("; ")
+    blocking = "waited for one by one (ACLNN_PY_BLOCKING)" in error.hint
+    if blocking and rest and "ACLNN_PY_BLOCKING=1" in first:
+        return rest[0].upper() + rest[1:]
+    return error.status.remedy
 
 
 def is_about(error: AclError, words: str) -> bool:

@@ -19,6 +19,7 @@ Readers skip fields they do not know.
 from __future__ import annotations
 
 import base64
+import contextlib
 import ctypes
 import json
 import logging
@@ -165,7 +166,8 @@ class trace:
         thread = threading.current_thread()
         stream = call.stream
         if stream is None:
-            stream = getattr(getattr(runtime.local, "state", None), "stream", None)
+            with contextlib.suppress(RuntimeError):  # the child of a fork has none and may not make one
+                stream = getattr(getattr(runtime.local, "state", None), "stream", None)
         handle = getattr(stream, "_handle", None)
         line: dict[str, Any] = {
             "kind": call.kind,

@@ -11,6 +11,8 @@ from typing import Any
 
 from .trace import SCHEMA
 
+_LATEST = 1e11  # seconds: the year 5138
+
 
 class NotATrace(ValueError):
     """A file that aclnn.trace did not write, or of a schema that is not known."""
@@ -54,7 +56,13 @@ def _record(line: str) -> dict[str, Any] | None:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("type"), str) else None
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        return None
+    for name in ("time", "seconds"):
+        value = record.setdefault(name, 0.0)
+        if not isinstance(value, (int, float)) or not abs(value) < _LATEST:
+            return None
+    return record
 
 
 def chosen(
@@ -83,7 +91,8 @@ def shown(argument: Any) -> str:
             value = argument[kind]
             return f"{name} {'NULL' if value is None else value}"
     if "tensors" in argument:
-        return f"{name} {len(argument['tensors'])} tensors"
+        tensors = argument["tensors"]
+        return f"{name} {len(tensors) if isinstance(tensors, list) else '?'} tensors"
     return f"{name} {argument.get('unsupported', '?')}"
 
 

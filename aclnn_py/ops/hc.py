@@ -126,7 +126,8 @@ def hc_pre(
     Returns at once with device tensors (see HcPre); `.numpy()` waits for them.
 
     Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a shape, attribute or route
-    that is not supported, LibraryNotFound where the custom package is not installed.
+    that is not supported, LibraryNotFound where the custom package is not installed, AclnnInnerError (561002)
+    on the composite route for a norm_eps that is not greater than 0 in float32.
     """
     name = "hc_pre"
     _require_all(name, x, hc_fn, hc_scale, hc_base, None, hc_mult, hc_sinkhorn_iters, route)

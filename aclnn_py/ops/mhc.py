@@ -222,7 +222,9 @@ def mhc_pre_sinkhorn_backward(
     for argument, value in {"grad_hin": grad_hin, **wide}.items():
         if 0 in value.shape and not nothing and argument not in ("phi", "alpha", "bias"):
             # The operator would take it for "nothing to do", and leave the gradients unwritten.
-            raise ValueError(f"{name}: {argument} has shape {tuple(value.shape)}, no elements, but x has some")
+            raise ValueError(
+                f"{name}: {argument} has shape {tuple(value.shape)}, no elements, but x has some"
+            )
     call = op(_MhcPreSinkhornBackward)
     made = zeros if nothing else empty  # the operator writes nothing then
     result = MhcPreSinkhornGradients(

@@ -52,7 +52,7 @@ def bsa_select_block_mask(
     query, key : float16 or bfloat16, BNSD [B, N, S, D] or TND [T, N, D].
     sparsity : the share of blocks to keep, of those that the batch has.
     block_shape : query and key tokens of a block.
-    scale : factor of the products, in float32; None or 0 is 1 / sqrt(D).
+    scale : factor of the products, in float32; None, or 0 as a float32, is 1 / sqrt(D).
     actual_seq_lengths, actual_seq_lengths_k : tokens of each batch, required for TND.
     actual_block_len_query, actual_block_len_key : tokens that count in each block: B times the blocks of the
         mask for BNSD, the batches' own blocks one after the other for TND. A block of length 0 is never
@@ -81,7 +81,7 @@ def bsa_select_block_mask(
     y_blocks = -(-(max(k.shape[1] for k in keys) if tnd else key.shape[2]) // block_y)
     lens_x = _block_lens(actual_block_len_query, queries, block_x, x_blocks, tnd)
     lens_y = _block_lens(actual_block_len_key, keys, block_y, y_blocks, tnd)
-    factor = np.float32(scale if scale else query.shape[-1] ** -0.5)
+    factor = np.float32(scale or 0) or np.float32(query.shape[-1] ** -0.5)
 
     heads = query.shape[1]
     mask = np.zeros((len(queries), heads, x_blocks, y_blocks), np.int8)

@@ -2,7 +2,7 @@
 //
 //   g++ -std=c++17 -I$ROOT/include mhc_pre_v2.cpp -L$ROOT/lib64 -lascendcl -lnnopbase -lopapi
 //       -Wl,-rpath,$ROOT/lib64 -o mhc_pre_v2        (one line)
-//   ./mhc_pre_v2 [--input FILE | --ones] [--print N]
+//   ./mhc_pre_v2 [--v1] [--input FILE | --ones] [--print N]
 //
 // $ROOT is an Ascend toolkit root or this package's emulator, which is laid out alike. On a toolkit that splits the
 // operator library, link -lopapi_transformer instead of -lopapi. HF32 needs an Ascend 950: the emulator is one unless
@@ -11,7 +11,7 @@
 // FILE holds the raw little-endian values of x (float16), phi, alpha, bias and gamma (float32), one after the other,
 // without a header. --ones makes all of them 1, as the published example of the operator means to. Otherwise the inputs
 // are made by MakeInput, as ../mhc_pre_v2.py makes them. From the same input both programs print the same lines (there
-// with --digest).
+// with --digest). --v1 calls aclnnMhcPre instead, the first version, which multiplies in FP32.
 
 #include <cinttypes>
 #include <cstddef>
@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "aclnnop/aclnn_mhc_pre.h"
 #include "aclnnop/aclnn_mhc_pre_v2.h"
 
 namespace {
@@ -217,7 +218,7 @@ void PrintDigest(const Tensor &tensor, size_t first)
     std::printf(" sum %.17g\n", sum);
 }
 
-void Run(const Input &input, size_t first)
+void Run(const Input &input, size_t first, bool v1)
 {
     AtExit exit;
     Check(aclInit(nullptr), "aclInit");
@@ -246,16 +247,24 @@ void Run(const Input &input, size_t first)
 
     uint64_t workspaceSize = 0;
     aclOpExecutor *executor = nullptr;
-    Check(aclnnMhcPreV2GetWorkspaceSize(x.handle, phi.handle, alpha.handle, bias.handle, gamma.handle, NORM_EPS, HC_EPS,
-                                        HF32, hIn.handle, hPost.handle, hRes.handle, invRms.handle, hMix.handle,
-                                        hPre.handle, &workspaceSize, &executor),
-          "aclnnMhcPreV2GetWorkspaceSize");
+    if (v1) {
+        Check(aclnnMhcPreGetWorkspaceSize(x.handle, phi.handle, alpha.handle, bias.handle, gamma.handle, NORM_EPS,
+                                          HC_EPS, hIn.handle, hPost.handle, hRes.handle, invRms.handle, hMix.handle,
+                                          hPre.handle, &workspaceSize, &executor),
+              "aclnnMhcPreGetWorkspaceSize");
+    } else {
+        Check(aclnnMhcPreV2GetWorkspaceSize(x.handle, phi.handle, alpha.handle, bias.handle, gamma.handle, NORM_EPS,
+                                            HC_EPS, HF32, hIn.handle, hPost.handle, hRes.handle, invRms.handle,
+                                            hMix.handle, hPre.handle, &workspaceSize, &executor),
+              "aclnnMhcPreV2GetWorkspaceSize");
+    }
     void *workspace = nullptr;
     if (workspaceSize > 0) {
         Check(aclrtMalloc(&workspace, workspaceSize, ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
         exit.Add([workspace] { aclrtFree(workspace); });
     }
-    Check(aclnnMhcPreV2(workspace, workspaceSize, executor, stream), "aclnnMhcPreV2");
+    const auto run = v1 ? aclnnMhcPre : aclnnMhcPreV2;
+    Check(run(workspace, workspaceSize, executor, stream), v1 ? "aclnnMhcPre" : "aclnnMhcPreV2");
     Check(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
 
     for (const Tensor *tensor : {&hIn, &hPost, &hRes, &invRms, &hMix, &hPre}) {
@@ -270,24 +279,27 @@ int main(int argc, char **argv)
     setenv("ACLEMU_SOC", "Ascend950PR_9579", 0); // for the emulator; a device does not look
     std::string path;
     bool ones = false;
+    bool v1 = false;
     long first = 4;
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i];
         char *end = nullptr;
         if (option == "--ones") {
             ones = true;
+        } else if (option == "--v1") {
+            v1 = true;
         } else if (option == "--input" && i + 1 < argc) {
             path = argv[++i];
         } else if (option == "--print" && i + 1 < argc && (first = std::strtol(argv[i + 1], &end, 10)) >= 0 &&
                    end != argv[i + 1] && *end == '\0') {
             ++i;
         } else {
-            std::fprintf(stderr, "usage: %s [--input FILE | --ones] [--print N]\n", argv[0]);
+            std::fprintf(stderr, "usage: %s [--v1] [--input FILE | --ones] [--print N]\n", argv[0]);
             return 2;
         }
     }
     try {
-        Run(ones ? MakeOnes() : path.empty() ? MakeInput() : ReadInput(path), static_cast<size_t>(first));
+        Run(ones ? MakeOnes() : path.empty() ? MakeInput() : ReadInput(path), static_cast<size_t>(first), v1);
     } catch (const std::exception &error) {
         std::fprintf(stderr, "mhc_pre_v2: %s\n", error.what());
         return 1;

@@ -198,3 +198,11 @@ def test_a_broken_rule_never_hides_the_error(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(rules.Rules, "violations", fails)
     assert caught(numIters=3).violations == ()
+
+
+def test_a_step_that_was_taken_is_not_advised() -> None:
+    fault = aclnn.DeviceFault(507035, "Stream.synchronize")
+    assert "to do: Run with ACLNN_PY_BLOCKING=1" in str(fault)
+    hint = "calls are waited for one by one (ACLNN_PY_BLOCKING), so the fault is of the last one"
+    fault = aclnn.DeviceFault(507035, "Stream.synchronize", hint=hint)
+    assert "ACLNN_PY_BLOCKING=1" not in str(fault) and "to do: Compare byte sizes" in str(fault)

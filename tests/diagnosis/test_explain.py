@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
 import signal
 import subprocess
@@ -72,6 +73,10 @@ def test_every_code_and_name_is_found() -> None:
         ("0x31", "vector core exception"),
         ("0x7010006", "507033"),
         ("EL0004", "memory"),
+        ("E39999", "AI CPU"),
+        ("EI0015", "collective"),
+        ("ERR00100", "wrapper"),
+        ("ERR01005", "torch_npu itself"),
     ],
 )
 def test_codes_that_are_no_status(text: str, words: str) -> None:
@@ -133,7 +138,8 @@ def test_negative_numbers_need_no_trick(explain: Run) -> None:
 def test_usage_and_unknown(explain: Run) -> None:
     assert "give a code, a log file" in explain(code=2).stderr
     assert "close names" in explain("161002", "PARAM_INVALD", code=1).stderr
-    assert "not a known code" in explain("999999").stdout
+    assert "not a known code" in explain("999999", code=1).stdout
+    assert "there is no file run/x.log" in explain("run/x.log", code=1).stderr
     assert "aclnn-py explain -" in explain("--help").stdout
 
 
@@ -158,6 +164,31 @@ def test_a_code_and_a_log_together(explain: Run, tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text(LOG)
     text = explain("161002", "x.log").stdout
     assert text.startswith("161002 ACLNN_ERR_PARAM_INVALID") and "x.log: 3 lines" in text
+
+
+def test_files_that_are_not_plain_text(explain: Run, tmp_path: Path) -> None:
+    (tmp_path / "utf16.log").write_text(LOG, encoding="utf-16")
+    (tmp_path / "no_mark.log").write_text(LOG, encoding="utf-16-le")
+    packed = gzip.compress(LOG.encode())
+    (tmp_path / "run.log.gz").write_bytes(packed)
+    (tmp_path / "both.gz").write_bytes(gzip.compress(LOG.encode("utf-16")))
+    for name in ("utf16.log", "no_mark.log", "run.log.gz", "both.gz"):
+        text = explain(name).stdout
+        assert "CAUSE     561103" in text and "process 300 (Core)" in text, name
+    (tmp_path / "cut.gz").write_bytes(packed[:-9])
+    done = explain("cut.gz")
+    assert "CAUSE     561103" in done.stdout and "cut.gz: damaged gzip data" in done.stderr
+
+
+def test_what_the_library_said_is_shown(explain: Run, tmp_path: Path) -> None:
+    said = "Expected tensor for phi to have same size as [24, 10240], but got [24, 10241]."
+    (tmp_path / "plog.log").write_text(
+        "[ERROR] OP(7,python):2026-01-01-12:00:01.300.000 [a.cpp:6][NNOP][Check][7] errno[161002] "
+        f"OpName:[aclnnMhcPre_3] {said}\n"
+        "[ERROR] 2026-01-01-12:00:01 (PID:7, Device:0, RankID:-1) ERR00100 PTA call acl api failed\n"
+    )
+    text = " ".join(explain("plog.log").stdout.split())
+    assert said in text and "wrapper ERR00100 (line 2), torch_npu" in text
 
 
 def test_without_a_code_the_exit_status_tells(explain: Run, tmp_path: Path) -> None:

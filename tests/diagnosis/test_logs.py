@@ -33,6 +33,8 @@ SPELLINGS = [
     "acl error {}",
     "\x1b[31mERROR\x1b[0m code \x1b[1m{}\x1b[0m",
     "ret = {}\r",
+    "error no is {} & error msg is ERR00100 PTA call acl api failed",
+    "Check failed: aclrtFree(p) == ACL_SUCCESS ({} vs. 0) ",
 ]
 
 
@@ -94,6 +96,8 @@ ORDINARY = [
     "error code = 0x4000000000000000, dump info: pc start: 0x124800000000",
     "#define UNRELATED 561103",
     "hash E123456, commit 1E30006, EZ1001x",
+    "Check failed: n == m (161002 vs. 161003)",
+    "[E1234 12:00] error number of the day, ERR00100 is not said by a framework",
 ]
 
 
@@ -214,6 +218,22 @@ def test_a_device_that_did_not_open() -> None:
         ),
         ("EZ9999[PID: 8] 2026-01-02-10:00:00.000.000 Error(EZ9999):  it broke.", "EZ9999", "it broke."),
         ("E40021: [PID: 8] 2026-01-02-10:00:00.000.000 compile failed", "E40021", "compile failed"),
+        (
+            "[PID: 8] EZ9999: Inner Error, Please contact support engineer! EZ9999 it broke.",
+            "EZ9999",
+            "it broke.",
+        ),
+        (
+            "EH9999  [Init][PID: 8]init failed![FUNC:A][FILE:b.cpp][LINE:1]",
+            "EH9999",
+            "[Init][PID: 8]init failed!",
+        ),
+        ("[ERROR] TDT(8,x):2026 [a.cc:1] OpenProcess: report error module_name=E30006", "E30006", ""),
+        (
+            "EZ9999: [PID: 8] aivec error, core id is 3, dump info: pc start: 0x12, current: 0x13",
+            "EZ9999",
+            "aivec error, core id is 3",
+        ),
     ],
 )
 def test_both_layouts_of_error_text(text: str, name: str, sentence: str) -> None:

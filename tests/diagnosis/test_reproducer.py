@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -253,6 +255,17 @@ def garbage() -> dict[str, Callable[[Path], object]]:
     def trap(folder: Path) -> None:
         np.savez(folder / "arguments.npz", self=np.array([Trap()], object), other=np.ones(9, np.uint16))
 
+    def single(folder: Path) -> None:
+        with (folder / "arguments.npz").open("wb") as file:
+            np.save(file, np.ones(3))
+
+    def size_nothing_has(folder: Path) -> None:
+        header = io.BytesIO()
+        shape = {"descr": "<f4", "fortran_order": False, "shape": (2**60,)}
+        np.lib.format.write_array_header_1_0(header, shape)
+        with zipfile.ZipFile(folder / "arguments.npz", "w") as archive:
+            archive.writestr("self.npy", header.getvalue() + bytes(100))
+
     return {
         "is no folder": lambda f: shutil.rmtree(f),
         "has no call.json": lambda f: (f / "call.json").unlink(),
@@ -267,6 +280,9 @@ def garbage() -> dict[str, Callable[[Path], object]]:
         "the call has 0 arguments, aclnnAdd here takes": edited(arguments=[]),
         "arguments.npz cannot be read": lambda f: (f / "arguments.npz").write_bytes(b"PK\x03\x04 garbage"),
         "Object arrays cannot be loaded": trap,
+        "it is a single array": single,
+        "arguments.npz cannot be read: .*llocate": size_nothing_has,
+        "the declaration cannot be read": edited(op="aclnnNoSuch", declaration="int main(void);"),
         "argument self cannot be read: .*FLOAT17": first(dtype="FLOAT17"),
         "are not lengths": first(shape=[3, -3]),
         "argument self cannot be read: .* strides for": first(strides=[1]),

@@ -140,6 +140,10 @@ def test_values_of_any_kind_are_judged(value: Any) -> None:
 
 
 def test_misuse_of_check() -> None:
+    with pytest.raises(TypeError, match="operator must be a name such as 'aclnnAdd', got None"):
+        aclnn.check(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="shape must be a tuple of ints, got 'float16'"):
+        aclnn.TensorSpec("float16", (2, 3))  # type: ignore[arg-type]
     with pytest.raises(LookupError, match=r"no rules for aclnnNoSuch; there are for aclnnAdd, .*aclnnCast"):
         aclnn.check("aclnnNoSuch", soc="A2")
     with pytest.raises(TypeError, match="has no argument gamma; it has x, phi"):

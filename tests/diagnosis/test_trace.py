@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import threading
@@ -213,6 +214,40 @@ def test_the_variable_traces_a_whole_process_and_its_children(
     assert "cannot write" in done.stderr
 
 
+def test_a_child_that_may_not_call_is_told_of(tmp_path: Path) -> None:
+    op, one, out = aclnn.op("aclnnAdd"), aclnn.zeros((2, 3)), aclnn.empty((2, 3))
+    with aclnn.trace(tmp_path / "x.jsonl"):
+        op(one, one, 1.0, out)
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(RuntimeError):  # ACL was started before the fork
+                op(one, one, 1.0, out)
+            os._exit(0)
+        os.waitpid(child, 0)
+    found = trace_reading.read(tmp_path / "x.jsonl")
+    assert [c["name"] for c in found.calls] == ["", "RuntimeError"] and found.calls[1]["pid"] == child
+
+
+def test_lines_that_were_changed(run_python: Callable[..., Any], tmp_path: Path) -> None:
+    strange = {
+        "type": "call",
+        "n": {},
+        "op": [],
+        "status": [],
+        "arguments": [{"tensors": 5}, 3, {"shape": 1}],
+    }
+    records: list[dict[str, Any]] = [
+        {"type": "trace", "schema": 1, "pid": []},
+        strange,
+        strange | {"time": "x"},
+        strange | {"seconds": [1]},
+        strange | {"time": 1e300},
+    ]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    text = show(run_python, str(tmp_path / "x.jsonl"))
+    assert "1 of 1 calls" in text and "3 line(s) could not be read" in text
+
+
 def show(run_python: Callable[..., Any], *options: str, code: int = 0) -> str:
     source = "import sys; from aclnn_py.__main__ import main; sys.argv[0] = 'aclnn-py'; main()"
     done = run_python(source, "trace", "show", *options, code=code)
@@ -254,6 +289,7 @@ def test_show(run_python: Callable[..., Any], tmp_path: Path) -> None:
         ("", "was not written by aclnn.trace"),
         ('{"type": "trace", "schema": 99, "time": 0}\n', "has schema 99, this version of aclnn_py reads 1"),
         ("[" * 100000, "was not written by aclnn.trace"),
+        ('{"type": "trace", "schema": 1, "time": null}\n', "was not written by aclnn.trace"),
     ],
 )
 def test_show_of_something_else(

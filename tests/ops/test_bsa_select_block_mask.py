@@ -301,7 +301,7 @@ def test_random_calls(seed):
     assert_right(query, key, **options)
 
 
-@pytest.mark.parametrize("scale", [1.0, -0.5, 30.0, None, 0.0])
+@pytest.mark.parametrize("scale", [1.0, -0.5, 30.0, None, 0.0, 1e-60])
 def test_scale(scale):
     assert_right(*pair(1, 2, 500, 600), sparsity=0.4, block_shape=(64, 64), scale=scale)
 

@@ -186,9 +186,9 @@ def in_order(layout):
     yield add(INVALID, "query", ("length", "0"), query__shape=(0, 2, 128) if tnd else (2, 2, 0, 128))
     yield add(INVALID, "key", ("length", "0"), key__shape=(200, 0, 128) if tnd else (2, 0, 200, 128))
     yield add(INVALID, "blockSparseMaskOut", ("length", "0"), blockSparseMaskOut__shape=(2, 2, 0, 2))
-    yield add(INVALID, "postBlockShape", ("nullptr", "reserved"), postBlockShape=[1, 1])
     yield add(INVALID, "blockShape", ("[0, 128]", "above 0"), blockShape=[0, 128])
     yield add(INVALID, "blockShape", ("[64]", "two"), blockShape=[64])
+    yield add(INVALID, "postBlockShape", ("nullptr", "reserved"), postBlockShape=[1, 1])
     yield add(INVALID, "keyLayout", ("'BSND'", f"'{layout}'"), keyLayout=b"BSND")
     yield add(INVALID, "numKeyHeads", ("1", "2"), numKeyHeads=1)
     if tnd:

@@ -84,6 +84,19 @@ def test_pre_mix_weighs_y_and_nothing_else(lead, d):
     np.testing.assert_array_equal(own[0], without[0])
 
 
+@pytest.mark.parametrize("key", ["0", "1"])
+def test_pre_mix_may_be_where_hc_pre_goes(monkeypatch, key):
+    """One buffer from round to round: each token's weights are read before its new ones are written."""
+    monkeypatch.setenv("ACLEMU_TILING_KEY", key)
+    case = random_case((70,), 4096, seed=13)
+    pre_mix = pre_mix_for(case)
+    expected = reference.hc_pre_v2(*case, pre_mix)
+    outputs = [aclnn.empty(e.shape, e.dtype) for e in expected[:3]]
+    mixed = aclnn.tensor(pre_mix)
+    aclnn.op("aclnnHcPreV2")(*map(aclnn.tensor, case), mixed, 4, 20, 1e-6, 1e-6, *outputs, mixed)
+    assert_right(arrays([*outputs, mixed]), expected)
+
+
 def test_the_product_is_hf32():
     """Closer by far to the truncated reference than to the float32 one, and the other way round."""
     case = random_case((40,), 4096, seed=3)

@@ -61,6 +61,13 @@ def test_same_numbers_from_own_input_and_from_a_file(program, tmp_path):
     assert run(program, "--input", kept, "--print", 7).stdout == ours.stdout
 
 
+def test_the_first_version(program):
+    ours, theirs = run_python("--v1", "--digest"), run(program, "--v1")
+    assert ours.returncode == theirs.returncode == 0, ours.stderr + theirs.stderr
+    assert ours.stdout == theirs.stdout
+    assert ours.stdout != run(program).stdout  # FP32 is not HF32
+
+
 def test_all_ones(program):
     """What the published example means to compute."""
     ours, theirs = run_python("--digest", "--ones", "--print", 1), run(program, "--ones", "--print", 1)

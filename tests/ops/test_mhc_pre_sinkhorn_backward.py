@@ -151,8 +151,18 @@ def test_backward_without_what_it_needs(emulator_root, case):
         ("grad_h_res", [1.0], TypeError, "grad_h_res must be"),
         ("x", np.zeros((4, 128), np.float16), ValueError, r"x has shape \(4, 128\), it must be"),
         ("norm_out", None, TypeError, "norm_out must be"),
-        ("grad_hin", np.zeros((2, 0, 128), np.float16), ValueError, r"grad_hin has shape \(2, 0, 128\), no elem"),
-        ("h_pre", np.zeros(0, np.float32), ValueError, r"h_pre has shape \(0,\), no elements, but x has some"),
+        (
+            "grad_hin",
+            np.zeros((2, 0, 128), np.float16),
+            ValueError,
+            r"grad_hin has shape \(2, 0, 128\), no elem",
+        ),
+        (
+            "h_pre",
+            np.zeros(0, np.float32),
+            ValueError,
+            r"h_pre has shape \(0,\), no elements, but x has some",
+        ),
         ("phi", np.zeros((24, 0), np.float32), aclnn.AclnnParameterError, "phi"),
         (
             "grad_hin",

@@ -146,7 +146,9 @@ def test_timeout_raises_in_time_and_the_work_goes_on() -> None:
     with aclnn.Stream() as stream:
         aclnn.op("aclnnStubWork")(700, 0, stream=stream)
         start = time.monotonic()
-        with pytest.raises(aclnn.StreamTimeout, match=r"507046.*\n.*\n.*0\.3 s passed.*\n.*\n.*aclnnStubWork"):
+        with pytest.raises(
+            aclnn.StreamTimeout, match=r"507046.*\n.*\n.*0\.3 s passed.*\n.*\n.*aclnnStubWork"
+        ):
             stream.synchronize(timeout=0.3)
         assert 0.25 < time.monotonic() - start < 0.65
         with pytest.raises(aclnn.StreamTimeout):

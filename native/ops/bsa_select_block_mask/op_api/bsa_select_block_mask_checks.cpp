@@ -98,19 +98,18 @@ aclnnStatus CheckTensors(const Checks &check, const BSASelectBlockMaskCall &call
 
 aclnnStatus CheckBlockShape(const Checks &check, const BSASelectBlockMaskCall &call, View *view)
 {
+    if (call.blockShape != nullptr) {
+        const auto &values = call.blockShape->values;
+        if (values.size() < 2 || values[0] <= 0 || values[1] <= 0) {
+            return check.Fail(ACLNN_ERR_PARAM_INVALID, "blockShape is " + nnop::ToString(values) +
+                                                           ", expected two numbers above 0: query and key tokens of a block.");
+        }
+        view->blockX = values[0];
+        view->blockY = values[1];
+    }
     if (call.postBlockShape != nullptr) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID, "postBlockShape is given, expected nullptr: it is reserved.");
     }
-    if (call.blockShape == nullptr) {
-        return ACLNN_SUCCESS;
-    }
-    const auto &values = call.blockShape->values;
-    if (values.size() < 2 || values[0] <= 0 || values[1] <= 0) {
-        return check.Fail(ACLNN_ERR_PARAM_INVALID, "blockShape is " + nnop::ToString(values) +
-                                                       ", expected two numbers above 0: query and key tokens of a block.");
-    }
-    view->blockX = values[0];
-    view->blockY = values[1];
     return ACLNN_SUCCESS;
 }
 
@@ -338,7 +337,8 @@ aclnnStatus CheckBSASelectBlockMask(const Checks &check, const BSASelectBlockMas
     arguments->blockY = static_cast<uint64_t>(view.blockY);
     arguments->xBlocks = static_cast<uint64_t>(view.xBlocks);
     arguments->yBlocks = static_cast<uint64_t>(view.yBlocks);
-    arguments->scale = call.scaleValue == 0.0 ? 1.0 / std::sqrt(static_cast<double>(kHeadDim)) : call.scaleValue;
+    const bool noScale = static_cast<float>(call.scaleValue) == 0.0f; // the attribute is a float
+    arguments->scale = noScale ? 1.0 / std::sqrt(static_cast<double>(kHeadDim)) : call.scaleValue;
     arguments->sparsity = call.sparsity;
     return ACLNN_SUCCESS;
 }

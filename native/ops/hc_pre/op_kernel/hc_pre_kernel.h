@@ -58,6 +58,12 @@ public:
     __aicore__ inline void Finish(uint64_t token, uint32_t count, const LocalTensor<float> &products,
                                   const LocalTensor<float> &invRms)
     {
+        LocalTensor<float> given;
+        if constexpr (V2) {
+            if (tiling_->preMix != 0) {
+                given = LoadGiven(token, count); // before hcPre is written, which may be the same memory
+            }
+        }
         gates_.Make(products, invRms, tiling_->hcEps, 0.0f);
         const GlobalTensor<float> post = post_[token * Streams::STREAMS];
         if constexpr (V2) {
@@ -69,7 +75,8 @@ public:
         writer_.WriteCells(combFrag_[token * Streams::CELLS], gates_.Cells(), count);
         if constexpr (V2) {
             if (tiling_->preMix != 0) {
-                SumWithGiven(token, count);
+                sum_.Make(token, count, given, Streams::STREAMS, 1);
+                preMixIn_.FreeTensor(given);
                 return;
             }
         }
@@ -90,16 +97,14 @@ private:
         }
     }
 
-    __aicore__ inline void SumWithGiven(uint64_t token, uint32_t count)
+    __aicore__ inline LocalTensor<float> LoadGiven(uint64_t token, uint32_t count)
     {
         LocalTensor<float> weights = preMixIn_.template AllocTensor<float>();
         DataCopyExtParams params(1, count * Streams::STREAMS * sizeof(float), 0, 0, 0);
         DataCopyPadExtParams<float> noPadding(false, 0, 0, 0.0f);
         DataCopyPad(weights, preMix_[token * Streams::STREAMS], params, noPadding);
         preMixIn_.EnQue(weights);
-        weights = preMixIn_.template DeQue<float>();
-        sum_.Make(token, count, weights, Streams::STREAMS, 1);
-        preMixIn_.FreeTensor(weights);
+        return preMixIn_.template DeQue<float>();
     }
 
     const HcPreTilingData *tiling_ = nullptr;

@@ -3,6 +3,7 @@
 #define MHC_PROJECTION_CUBE_H
 
 #include "mhc_block_work.h"
+#include "mhc_fractals.h"
 
 namespace Mhc {
 
@@ -61,9 +62,6 @@ public:
     }
 
 private:
-    static constexpr uint32_t FRACTAL = FRACTAL_ROWS * FP32_BLOCK;
-    static constexpr uint32_t LARGEST_ND_STRIDE = 65535; // Nd2Nz cannot step further between rows
-
     static __aicore__ inline uint32_t RoundUp16(uint32_t value)
     {
         return (value + FRACTAL_ROWS - 1) / FRACTAL_ROWS * FRACTAL_ROWS;
@@ -94,20 +92,6 @@ private:
         b1_.EnQue(b);
     }
 
-    static __aicore__ inline Nd2NzParams Nd2Nz(uint32_t rows, uint32_t columns, uint32_t stride, uint32_t nzRows)
-    {
-        Nd2NzParams params;
-        params.ndNum = 1;
-        params.nValue = static_cast<uint16_t>(rows);
-        params.dValue = static_cast<uint16_t>(columns);
-        params.srcNdMatrixStride = 0;
-        params.srcDValue = static_cast<uint16_t>(stride);
-        params.dstNzC0Stride = static_cast<uint16_t>(nzRows);
-        params.dstNzNStride = 1;
-        params.dstNzMatrixStride = 0;
-        return params;
-    }
-
     __aicore__ inline void Multiply(const LocalTensor<float> &c, uint32_t m, uint32_t columns, bool first)
     {
         LocalTensor<float> a1 = a1_.template DeQue<float>();
@@ -116,11 +100,11 @@ private:
         for (uint32_t k = 0; k < columns; k += SHAPE::K_STEP) {
             const uint32_t step = static_cast<uint32_t>(Smaller(SHAPE::K_STEP, columns - k));
             LocalTensor<float> a2 = a2_.template AllocTensor<float>();
-            LoadRows(a2, a1[k * mAligned], mAligned / FRACTAL_ROWS, step);
+            LoadLeft(a2, a1[k * mAligned], mAligned / FRACTAL_ROWS, step / FP32_BLOCK);
             a2_.EnQue(a2);
 
             LocalTensor<float> b2 = b2_.template AllocTensor<float>();
-            LoadPhi(b2, b1[k * SHAPE::PHI_ROWS], step);
+            LoadRight(b2, b1[k * SHAPE::PHI_ROWS], SHAPE::PHI_ROWS / FRACTAL_ROWS, step / FP32_BLOCK);
             b2_.EnQue(b2);
 
             a2 = a2_.template DeQue<float>();
@@ -138,53 +122,6 @@ private:
         a1_.FreeTensor(a1);
         b1_.FreeTensor(b1);
     }
-
-#if defined(__NPU_ARCH__) && (__NPU_ARCH__ == 3510)
-    // L0A and L0B hold what L1 holds, [k1][m][8] and [k1][n][8].
-    static __aicore__ inline void LoadRows(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals,
-                                           uint32_t columns)
-    {
-        LoadFractals(a2, a1, mFractals, columns);
-    }
-
-    static __aicore__ inline void LoadPhi(const LocalTensor<float> &b2, const LocalTensor<float> &b1, uint32_t columns)
-    {
-        LoadFractals(b2, b1, SHAPE::PHI_ROWS / FRACTAL_ROWS, columns);
-    }
-
-    static __aicore__ inline void LoadFractals(const LocalTensor<float> &to, const LocalTensor<float> &from, uint32_t rows,
-                                               uint32_t columns)
-    {
-        LoadData2DParamsV2 params;
-        params.mStep = static_cast<uint16_t>(rows);
-        params.kStep = static_cast<uint16_t>(columns / FP32_BLOCK);
-        params.srcStride = static_cast<int32_t>(rows);
-        params.dstStride = static_cast<uint16_t>(rows);
-        LoadData(to, from, params);
-    }
-#else
-    // L1 holds [k1][m][8]; L0A wants [m1][k1][16][8].
-    static __aicore__ inline void LoadRows(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals,
-                                           uint32_t columns)
-    {
-        const uint32_t kFractals = columns / FP32_BLOCK;
-        LoadData2DParams params;
-        params.repeatTimes = static_cast<uint8_t>(kFractals);
-        params.srcStride = static_cast<uint16_t>(mFractals);
-        for (uint32_t fractal = 0; fractal < mFractals; ++fractal) {
-            LoadData(a2[fractal * kFractals * FRACTAL], a1[fractal * FRACTAL], params);
-        }
-    }
-
-    // L1 holds [k1][n][8], which is what L0B wants.
-    static __aicore__ inline void LoadPhi(const LocalTensor<float> &b2, const LocalTensor<float> &b1, uint32_t columns)
-    {
-        LoadData2DParams params;
-        params.repeatTimes = static_cast<uint8_t>(columns / FP32_BLOCK * (SHAPE::PHI_ROWS / FRACTAL_ROWS));
-        params.srcStride = 1;
-        LoadData(b2, b1, params);
-    }
-#endif
 
     __aicore__ inline void StoreProducts(uint64_t row, uint32_t m)
     {

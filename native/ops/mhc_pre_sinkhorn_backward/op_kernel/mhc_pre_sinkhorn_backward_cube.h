@@ -3,9 +3,15 @@
 #ifndef MHC_PRE_SINKHORN_BACKWARD_CUBE_H
 #define MHC_PRE_SINKHORN_BACKWARD_CUBE_H
 
+#include "../../mhc_common/op_kernel/mhc_fractals.h"
 #include "mhc_pre_sinkhorn_backward_common.h"
 
 namespace MhcPreSinkhornBackward {
+
+using Mhc::FRACTAL_ROWS;
+using Mhc::LoadLeft;
+using Mhc::LoadRight;
+using Mhc::Nd2Nz;
 
 class Cube {
 public:
@@ -68,24 +74,7 @@ public:
     }
 
 private:
-    static constexpr uint32_t FRACTAL_ROWS = 16;
-    static constexpr uint32_t FRACTAL = FRACTAL_ROWS * FP32_BLOCK;
-    static constexpr uint32_t K_STEP = 64;                // of L0B at a time
-    static constexpr uint32_t LARGEST_ND_STRIDE = 65535;  // Nd2Nz cannot step further between rows
-
-    static __aicore__ inline Nd2NzParams Nd2Nz(uint32_t rows, uint32_t columns, uint32_t stride, uint32_t nzRows)
-    {
-        Nd2NzParams params;
-        params.ndNum = 1;
-        params.nValue = static_cast<uint16_t>(rows);
-        params.dValue = static_cast<uint16_t>(columns);
-        params.srcNdMatrixStride = 0;
-        params.srcDValue = static_cast<uint16_t>(stride);
-        params.dstNzC0Stride = static_cast<uint16_t>(nzRows);
-        params.dstNzNStride = 1;
-        params.dstNzMatrixStride = 0;
-        return params;
-    }
+    static constexpr uint32_t K_STEP = 64; // of L0B at a time
 
     // phi^T of the unit's columns: [stream][k1][COLUMNS][8], k over the rows of phi.
     __aicore__ inline void LoadPhi(const Unit &unit)
@@ -106,7 +95,7 @@ private:
         LocalTensor<float> grad = grad1_.AllocTensor<float>();
         DataCopy(grad, workspace_.rows[token * k], Nd2Nz(rows, k, k, RoundUp(rows, FRACTAL_ROWS)));
         LocalTensor<float> planes = grad[TILE * k];
-        if (tiling_->tokenStride <= LARGEST_ND_STRIDE) {
+        if (tiling_->tokenStride <= Mhc::LARGEST_ND_STRIDE) {
             DataCopy(planes, workspace_.planes[token],
                      Nd2Nz(tiling_->mix, rows, static_cast<uint32_t>(tiling_->tokenStride), mixFractals_));
         } else {
@@ -156,7 +145,7 @@ private:
             LoadLeft(a2, a[from * mAligned], mAligned / FRACTAL_ROWS, fractals);
             a2_.EnQue(a2);
             LocalTensor<float> b2 = b2_.AllocTensor<float>();
-            LoadRight(b2, b[from * COLUMNS], fractals);
+            LoadRight(b2, b[from * COLUMNS], COLUMNS / FRACTAL_ROWS, fractals);
             b2_.EnQue(b2);
 
             a2 = a2_.DeQue<float>();
@@ -172,52 +161,6 @@ private:
             b2_.FreeTensor(b2);
         }
     }
-
-#if defined(__NPU_ARCH__) && (__NPU_ARCH__ == 3510)
-    // L0A and L0B hold what L1 holds, [k1][m][8] and [k1][n][8].
-    static __aicore__ inline void LoadLeft(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals,
-                                           uint32_t kFractals)
-    {
-        LoadFractals(a2, a1, mFractals, kFractals);
-    }
-
-    static __aicore__ inline void LoadRight(const LocalTensor<float> &b2, const LocalTensor<float> &b1, uint32_t kFractals)
-    {
-        LoadFractals(b2, b1, COLUMNS / FRACTAL_ROWS, kFractals);
-    }
-
-    static __aicore__ inline void LoadFractals(const LocalTensor<float> &to, const LocalTensor<float> &from, uint32_t rows,
-                                               uint32_t kFractals)
-    {
-        LoadData2DParamsV2 params;
-        params.mStep = static_cast<uint16_t>(rows);
-        params.kStep = static_cast<uint16_t>(kFractals);
-        params.srcStride = static_cast<int32_t>(rows);
-        params.dstStride = static_cast<uint16_t>(rows);
-        LoadData(to, from, params);
-    }
-#else
-    // L1 holds [k1][m][8]; L0A wants [m1][k1][16][8].
-    static __aicore__ inline void LoadLeft(const LocalTensor<float> &a2, const LocalTensor<float> &a1, uint32_t mFractals,
-                                           uint32_t kFractals)
-    {
-        LoadData2DParams params;
-        params.repeatTimes = static_cast<uint8_t>(kFractals);
-        params.srcStride = static_cast<uint16_t>(mFractals);
-        for (uint32_t fractal = 0; fractal < mFractals; ++fractal) {
-            LoadData(a2[fractal * kFractals * FRACTAL], a1[fractal * FRACTAL], params);
-        }
-    }
-
-    // L1 holds [k1][n][8], which is what L0B wants.
-    static __aicore__ inline void LoadRight(const LocalTensor<float> &b2, const LocalTensor<float> &b1, uint32_t kFractals)
-    {
-        LoadData2DParams params;
-        params.repeatTimes = static_cast<uint8_t>(kFractals * (COLUMNS / FRACTAL_ROWS));
-        params.srcStride = 1;
-        LoadData(b2, b1, params);
-    }
-#endif
 
     static __aicore__ inline DataCopyCO12DstParams RowMajor(uint32_t rows, uint32_t fractalRows, uint64_t stride)
     {
