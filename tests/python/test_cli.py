@@ -32,7 +32,7 @@ def command(run_python: Run, stub_root: Path) -> Run:
 
 
 def test_explain(command: Run) -> None:
-    text = command("explain", "161002", "0x2b67f", ASCEND_HOME_PATH="/nowhere").stdout
+    text = command("explain", "161002", "0x2b67f", code=1, ASCEND_HOME_PATH="/nowhere").stdout
     assert "161002 ACLNN_ERR_PARAM_INVALID" in text and "177791" in text
     assert "neither a status code nor" in command("explain", "nonsense", code=1).stderr
     assert command("explain", code=2).stderr
