@@ -1,7 +1,9 @@
 # Compiles an operator's kernel file once per dtype, architecture and SIMD level, as the device build compiles it once per
 # dtype and architecture.
 #
-#   ascendc_kernel(<target> <op> SOURCE <file.cpp> ARCHS <2201|3510> ... DTYPES <name>=<definitions> ...)
+#   ascendc_kernel(<target> <op> SOURCE <file.cpp> ARCHS <2201|3510> ... DTYPES <name>=<definitions> ... [SAME_CODE])
+#
+# SAME_CODE: the file does not look at __NPU_ARCH__ (vector kernels), so what the first architecture gets serves all.
 #
 # adds to <target> the symbols <op>__<name>__<arch>__<level> and rows of the table that ascendc::FindKernel reads.
 # The kernel file is not changed: a generated file includes it inside a namespace of its own, with its entry renamed, so that
@@ -19,7 +21,7 @@ set(ASCENDC_SIMD_LEVELS ${_simd_levels} CACHE INTERNAL "")
 set(ASCENDC_KERNEL_TEMPLATES ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
 function(ascendc_kernel target op)
-  cmake_parse_arguments(ARG "" "SOURCE" "ARCHS;DTYPES" ${ARGN})
+  cmake_parse_arguments(ARG "SAME_CODE" "SOURCE" "ARCHS;DTYPES" ${ARGN})
   get_filename_component(KERNEL_SOURCE ${ARG_SOURCE} ABSOLUTE)
   set(KERNEL_OP ${op})
   set(KERNEL_DECLARATIONS "")
@@ -28,8 +30,14 @@ function(ascendc_kernel target op)
     string(REGEX MATCH "^([^=]+)=(.*)$" _ "${dtype_spec}")
     set(dtype ${CMAKE_MATCH_1})
     string(REPLACE "," ";" definitions "${CMAKE_MATCH_2}")
+    list(GET ARG_ARCHS 0 first_arch)
     foreach(arch IN LISTS ARG_ARCHS)
       foreach(level IN LISTS ASCENDC_SIMD_LEVELS)
+        if(ARG_SAME_CODE AND NOT arch STREQUAL first_arch)
+          set(KERNEL_SYMBOL ${op}__${dtype}__${first_arch}__${level})
+          string(APPEND KERNEL_ROWS "    {\"${op}\", \"${dtype}\", ${arch}, \"${level}\", ${KERNEL_SYMBOL}},\n")
+          continue()
+        endif()
         set(KERNEL_VARIANT ${dtype}__${arch}__${level})
         set(KERNEL_SYMBOL ${op}__${KERNEL_VARIANT})
         set(variant_file ${CMAKE_CURRENT_BINARY_DIR}/${KERNEL_SYMBOL}.cpp)

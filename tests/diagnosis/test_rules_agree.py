@@ -26,7 +26,7 @@ def agreement(emulator: Callable[..., dict[str, str]]) -> Callable[..., subproce
     return run
 
 
-@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("soc", [SOCS[0], SOCS[-1]])
 def test_rules_and_phase_1_agree(agreement: Callable[..., object], soc: str) -> None:
     done = agreement(soc, "--count", "150")
     assert done.returncode == 0, done.stdout + done.stderr  # type: ignore[attr-defined]

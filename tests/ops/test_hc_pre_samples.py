@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,14 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 
 
 def run(command):
+    # Elsewhere than in the sources: `-m aclnn_py` would take those for the installed package.
     return subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=120, check=False
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tempfile.gettempdir(),
     )
 
 

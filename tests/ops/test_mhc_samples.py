@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,14 @@ OUTPUTS = {
 
 
 def run(*command):
+    # Elsewhere than in the sources: `-c` would take those for the installed package.
     return subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=120, check=False
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tempfile.gettempdir(),
     )
 
 
