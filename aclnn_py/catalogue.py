@@ -1,33 +1,21 @@
 """Where prototypes come from: headers that the user named, then custom packages, then the root in use.
 
-Headers are read when they are asked for. What a folder declares is kept in the user's cache folder
-($XDG_CACHE_HOME or ~/.cache, aclnn_py/), per file with its size and time; a cache that cannot be read or
-written is done without.
+Headers are read when they are asked for; what a folder declares is kept between processes, see header_cache.
 """
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
-import hashlib
-import json
-import logging
 import os
 import re
 import stat
-import tempfile
 import threading
 from collections.abc import Collection
-from dataclasses import astuple
 from pathlib import Path
-from typing import Any
 
 from . import roots
-from ._version import __version__
-from .prototype import Header, Parameter, Prototype, PrototypeError, read_header
+from .prototype import Header, Prototype, PrototypeError, read_header
 
-_log = logging.getLogger("aclnn_py")
-_FORMAT = f"{__version__}/2"  # of the cache; another one is not read
 _lock = threading.RLock()
 _added: list[Path] = []
 _headers: dict[Path, tuple[int, int, Header]] = {}  # file -> size, time, what it declares
@@ -76,14 +64,18 @@ def _files(place: Path) -> list[Path]:
 
 def _all(place: Path) -> list[Header]:
     """What each header of a folder declares, by way of the cache."""
+    from . import header_cache
+
     with _lock:
         files = _files(place)
-        if len(files) > 1 and place not in _complete:
-            _load(place)
+        first = len(files) > 1 and place not in _complete
+        if first:
+            for file, known in header_cache.load(place).items():
+                _headers.setdefault(file, known)
         before = dict(_headers)
         headers = [_read(file) for file in files]
-        if len(files) > 1 and (place not in _complete and _headers != before):
-            _store(place, files)
+        if first and _headers != before:
+            header_cache.store(place, {file: _headers[file] for file in files if file in _headers})
         _complete.add(place)
         return headers
 
@@ -163,59 +155,8 @@ def report(root: Path) -> tuple[list[str], list[str]]:
 
 def close_names(operator: str, root: Path) -> list[str]:
     """Operators with a name much like this one, for error messages."""
+    import difflib
+
     folded = {n.lower(): n for n in prototypes(root) if n != operator}
     near = difflib.get_close_matches(operator.lower(), folded, n=3, cutoff=0.75)
     return [folded[n] for n in near]
-
-
-def _cache_file(place: Path) -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "aclnn_py" / f"{hashlib.sha256(str(place).encode()).hexdigest()[:24]}.json"
-
-
-def _load(place: Path) -> None:
-    try:
-        head, _, body = _cache_file(place).read_text("utf-8").partition("\n")
-        if head != _signature(body):
-            return
-        for file, size, time, operators, others, problems in json.loads(body):
-            made = {name: _restored(name, *rest) for name, *rest in operators}
-            _headers.setdefault(Path(file), (size, time, Header(made, tuple(others), tuple(problems))))
-    except (OSError, RuntimeError, ValueError, TypeError) as problem:
-        _log.debug("no header cache for %s: %s", place, problem)
-
-
-def _restored(name: str, parameters: list[list[Any]], header: str, largest: bool, phase2: str) -> Prototype:
-    return Prototype(name, tuple(Parameter(*p) for p in parameters), header, largest, phase2)
-
-
-def _store(place: Path, files: list[Path]) -> None:
-    rows = []
-    for file in files:
-        if file not in _headers:  # it could not be read
-            continue
-        size, time, header = _headers[file]
-        operators = [
-            (p.name, [astuple(x) for x in p.parameters], p.header, p.largest, p.phase2)
-            for p in header.operators.values()
-        ]
-        rows.append((str(file), size, time, operators, header.others, header.problems))
-    body = json.dumps(rows, separators=(",", ":"))
-    try:
-        target = _cache_file(place)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent)
-        try:
-            with open(handle, "w", encoding="utf-8") as file_:
-                file_.write(_signature(body) + "\n" + body)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except (OSError, RuntimeError) as problem:
-        _log.debug("the header cache for %s is not written: %s", place, problem)
-
-
-def _signature(body: str) -> str:
-    """First line of a cache file: its format, and a sum over the rest, so that damage is noticed."""
-    return f"aclnn_py headers {_FORMAT} {hashlib.sha256(body.encode()).hexdigest()}"

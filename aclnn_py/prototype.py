@@ -17,9 +17,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .abi import BY_VALUE
-from .declarations import Declaration, scan, split_top
+
+if TYPE_CHECKING:  # imported where text is read: known headers come from the cache
+    from .declarations import Declaration
 
 # C type without const and spaces -> what kind of Python value it takes. By-value numbers come from
 # abi.BY_VALUE.
@@ -163,6 +166,8 @@ def _parameter(text: str, position: int, function: str, where: str) -> tuple[str
 
 
 def _parameters(declaration: Declaration, where: str) -> list[tuple[str, str]]:
+    from .declarations import split_top
+
     parts = split_top(declaration.parameters)
     if parts in ([""], ["void"]):
         return []
@@ -272,6 +277,8 @@ def _with_hidden_outputs(name: str, parameters: list[Parameter], documented: set
 
 def _written(declaration: Declaration, where: str) -> str:
     """The parameter list in one way of writing; a const value stays const, though a caller need not know."""
+    from .declarations import split_top
+
     parts = []
     texts = split_top(declaration.parameters)
     for text, (ctype, name) in zip(texts, _parameters(declaration, where)):  # a lone void is no parameter
@@ -297,6 +304,8 @@ def _difference(first: Prototype, third: Prototype) -> str:
 
 def read_header(text: str, where: str) -> Header:
     """Reads all declarations of a header; each is an operator, another function or a problem."""
+    from .declarations import scan
+
     declarations, unreadable = scan(text)
     operators: dict[str, Prototype] = {}
     others: list[str] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import operator as _operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,6 +51,8 @@ class Status:
 @lru_cache(maxsize=1)
 def table() -> dict[int, Status]:
     """Every known status code, read from the package's data file at the first use."""
+    import json
+
     rows = json.loads(Path(__file__).with_name("data").joinpath("status_codes.json").read_text("utf-8"))
     return {row[0]: Status(row[0], tuple(row[1]), *row[2:]) for row in rows}
 

@@ -183,7 +183,7 @@ def test_fork_after_use(run_python: Run) -> None:
                 try:
                     eval(use)
                 except RuntimeError as error:
-                    assert "'spawn'" in str(error) and time.monotonic() - start < 1
+                    assert "'spawn'" in str(error) and time.monotonic() - start < 20
                 else:
                     assert use == "None"
                 sys.exit(0)

@@ -128,7 +128,7 @@ def test_an_old_cann_without_the_counting_form(
             try:
                 stream.synchronize(timeout=0.2)
             except aclnn.StreamTimeout:
-                assert 0.15 < time.monotonic() - start < 2
+                assert time.monotonic() - start > 0.15
             else:
                 raise AssertionError
     """
@@ -225,7 +225,7 @@ def test_use_in_a_forked_child_names_spawn_at_once(
                 assert "'spawn'" in str(error), error
             else:
                 os._exit(5)
-            assert time.monotonic() - start < 1
+            assert time.monotonic() - start < 20
     """
     run_python(WORK + FORK.format(child=child), ASCEND_HOME_PATH=stub_root, STUB_TRACE=trace)
 
@@ -274,20 +274,20 @@ def test_ctrl_c_works_while_waiting(run_python: Run, stub_root: Path) -> None:
     source = """
         import os, signal, threading, time
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background ignores it
-        aclnn.op("aclnnStubWork")(5000, 0)
+        aclnn.op("aclnnStubWork")(60_000, 0)
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
         try:
             aclnn.synchronize()
         except KeyboardInterrupt:
-            assert time.monotonic() - start < 1.5
+            assert time.monotonic() - start < 30
         else:
             raise AssertionError
         os._exit(0)
     """
     start = time.monotonic()
     run_python(WORK + source, ASCEND_HOME_PATH=stub_root)
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 50
 
 
 def test_no_current_device_is_needed_for_questions(run_python: Run, stub_root: Path, trace: Path) -> None:
