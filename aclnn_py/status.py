@@ -177,9 +177,11 @@ class AclError(Exception):
     @property
     def causes(self) -> tuple[str, ...]:
         """The likeliest first: broken rules, what CANN supposes, the usual causes of the code."""
+        from .diagnosis.report import usual
+
         said = [m.cause for m in self.parsed if m.cause]
-        usual = [part.strip() for part in self.status.causes.split(";") if part.strip()]
-        return tuple(dict.fromkeys([*map(str, self.violations), *said, *usual]))
+        listed = [part.strip() for part in usual(self)[0].split(";") if part.strip()]
+        return tuple(dict.fromkeys([*map(str, self.violations), *said, *listed]))
 
     def __str__(self) -> str:
         from .diagnosis.report import text
@@ -291,6 +293,8 @@ def _with_first_fault(
             f", last launched {launched[0]}" if launched else ""
         )
         faults.remember(device, code, op, line)
+    if kind is DeviceFault and note:  # the hint is about whose fault it is: not one of these calls'
+        return note
     return "\n".join(filter(None, [note, hint]))
 
 

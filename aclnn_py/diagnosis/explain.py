@@ -21,7 +21,7 @@ _ROLES = {
     "root": "CAUSE",
     "wrapper": "wrapper",
     "follow-up": "follow-up",
-    "other": "earlier",
+    "other": "separate",
 }
 _MOST = 4  # names in a list
 
@@ -118,7 +118,7 @@ def process_title(process: Process, several: bool) -> str:
     name = f"process {process.pid}" if process.pid else "lines that name no process"
     if process.pid == "others":
         name = "further processes"
-    label = f" ({process.label})" if process.label and process.pid != "others" else ""
+    label = f" ({process.label})" if process.label and process.pid not in ("others", process.label) else ""
     return f"{name}{label}" if several or process.pid else ""
 
 
@@ -132,7 +132,9 @@ def short(finding: Finding, root: Finding | None) -> str:
         return "only passes on that something else failed"
     if finding.role == "follow-up" and root is not None:
         return f"came after {root.code}: {finding.status.meaning}"
-    return finding.status.meaning
+    operators = ", ".join(name for name, _ in finding.operators.most_common(_MOST))
+    status = finding.status
+    return " ".join(filter(None, [f"of {operators}:" if operators else "", status.meaning, status.remedy]))
 
 
 def cause_rows(process: Process, finding: Finding) -> list[Row]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from ..status import FAULTS, Status, lookup, table
@@ -26,6 +26,12 @@ _SAMPLE = 400  # characters of a sentence that are kept
 _PLOG = re.compile(r"^\[(?:ERROR|WARNING|INFO|EVENT|DEBUG|TRACE|OPLOG)\]\s*\w+\((\d+),([^)]*)\)")
 _PIDS = (re.compile(r"\[PID: ?(\d+)\]"), re.compile(r"\(PID: ?(\d+)"), re.compile(r"\bpid[= ](\d+)"))
 _PREFIX = re.compile(r"^\(([^()]*?)\s*\bpid=\d+\)\s?(?:[A-Z]+ [\d-]+ [\d:.]+ \[[^\]]*\] ?)?")
+# What launchers put before each line of a process: torchrun "[rank0]:" and "[default1]:", mpirun
+# "[1,0]<stderr>:", docker compose "worker-1  | ", kubectl "[pod/name/container] "
+_LANE = re.compile(
+    r"\[((?:rank|default)\d+)\]: ?|\[(\d+,\d+)\]<std(?:out|err|diag)>: ?|([A-Za-z][\w.-]*-\d+) +\| |"
+    r"\[(pod/[^\]\s]+)\] "
+)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[- T]\d\d:\d\d:\d\d(?:[.,]\d{3})?|\b\d\d-\d\d \d\d:\d\d:\d\d\b")
 
 # Numbers that look like status codes: by their digits, hexadecimal, or a negative one in 32 unsigned bits
@@ -86,6 +92,9 @@ _FUNCTION = re.compile(r"\b(aclrt\w+|acl[A-Z]\w+|rt[A-Z]\w+)\b")
 _NO_DEVICE = frozenset({507008, 507033, 507899})  # it did not open, or the driver failed
 _ADVICE = re.compile(r"\s+(?:usual cause|to do|first to check|all rules): ")  # of exceptions of this package
 _ROUND = frozenset({100000, 200000, 300000, 500000})  # codes that are also round numbers
+_REFUSED = frozenset(
+    {561001, 561002}
+)  # besides 161xxx: the operator refused this call, for its own arguments
 
 
 def _clean(text: str) -> str:
@@ -184,14 +193,22 @@ class Process:
         )
 
 
+@dataclass
+class _Lane:
+    """The lines with one launcher's prefix, or those without any: they are in order among themselves."""
+
+    pid: str = ""  # of the line before, for continuation lines
+    named: str = ""  # the last process that a line named
+    open: str | None = None  # the process whose TraceBack goes on
+
+
 class Log:
     """Reads text piece by piece: `feed`, `read`; then `processes()` and `codes()`."""
 
     def __init__(self) -> None:
         self.lines = 0
         self._processes: dict[str, Process] = {}
-        self._pid = ""  # of the line before, for continuation lines
-        self._open: str | None = None  # the process whose TraceBack goes on
+        self._lanes: dict[str, _Lane] = {}
         self._names = {name: code for code, status in table().items() for name in status.names if code}
 
     def feed(self, text: str) -> None:
@@ -217,16 +234,31 @@ class Log:
             line = _ANSI.sub("", line)
         if _ADVICE.match(line):
             return
-        continued = line[:1] in (" ", "\t") or (line[:1] == "(" and self._open is not None)
-        if not (self._open is not None and continued) and not _worth(line):
-            self._open = None
+        prefix = _LANE.match(line)
+        name = next(filter(None, prefix.groups())) if prefix else ""
+        if prefix:
+            line = line[prefix.end() :]
+        lane = self._lanes.get(name)
+        if lane is None:
+            if len(self._lanes) > _MOST_PROCESSES:
+                name = ""
+            lane = self._lanes.setdefault(name, _Lane())
+        continued = line[:1] in (" ", "\t") or (line[:1] == "(" and lane.open is not None)
+        if not (lane.open is not None and continued) and not _worth(line):
+            lane.open = None
             return
         pid, label = self._process_of(line)
-        if not pid and continued:
-            pid = self._pid
-        self._pid = pid
+        if pid and name and pid != lane.named:
+            lane.named = pid
+            self._rename(name, pid)
+        elif not pid and name:
+            pid = lane.named or name
+        elif not pid and continued:
+            pid = lane.pid
+        lane.pid = pid
+        label = name or label
         body = _PREFIX.sub("", line)
-        self._tracebacks(pid, label, body)
+        self._tracebacks(lane, label, body)
         self._statuses(pid, label, line)
         for match in _SMALL.finditer(line):
             value = int(match[1], 16)
@@ -258,6 +290,14 @@ class Log:
         if label and not process.label:
             process.label = _clean(label)
         return process
+
+    def _rename(self, name: str, pid: str) -> None:
+        """What a launcher's prefix was all that was known of gets its process id."""
+        nameless = self._processes.pop(name, None)
+        if nameless is not None:
+            nameless.pid = pid
+            known = self._processes.get(pid)
+            self._processes[pid] = nameless if known is None else _together(nameless, known)
 
     def _statuses(self, pid: str, label: str, line: str) -> None:
         seen: dict[int, str] = {}  # code -> the call beside it
@@ -298,15 +338,16 @@ class Log:
         finding.last_line = self.lines
         return finding
 
-    def _tracebacks(self, pid: str, label: str, body: str) -> None:
+    def _tracebacks(self, lane: _Lane, label: str, body: str) -> None:
         """Keeps the first lines under the first TraceBack of a process: its deepest messages."""
+        pid = lane.pid
         if "TraceBack (most recent call last)" in body:
-            self._open = pid
+            lane.open = pid
             return
-        if self._open != pid:
+        if lane.open != pid:
             return
         if body[:1] not in (" ", "\t") or not body.strip():
-            self._open = None
+            lane.open = None
             return
         process = self._of(pid, label)
         if len(process.under) < _MOST_UNDER and "errorStr:" not in body:  # that one is told apart
@@ -339,15 +380,20 @@ class Log:
         """What was found, per process, the first one to fail first, and with roles for the codes:
 
         "root" (the deepest, one per process), "wrapper" (passes another failure on), "follow-up" (comes after
-        the root and from it), "other" (a failure of its own, before the root).
+        the root and from it), "other" (a failure of its own: before the root, or the refusal of another
+        operator's call).
         """
         merged = dict(self._processes)
-        nameless = merged.pop("", None)
-        if nameless is not None and len(merged) == 1:  # one process, some of whose lines do not name it
-            [process] = merged.values()
-            merged = {process.pid: _together(process, nameless)}
-        elif nameless is not None:
-            merged[""] = nameless
+        named = [pid for pid in merged if pid not in self._lanes]
+        loose = [name for name in merged if name and name not in named]  # launcher's names, no process id
+        elsewhere = {lane.named for lane in self._lanes.values()}.intersection(named) if loose else set()
+        if len(named) <= 1 and len(loose) <= 1 and not elsewhere:  # one process, not named by all its lines
+            loose = [name for name in (*loose, "") if name in merged]
+            if loose:
+                own = merged.pop(named[0]) if named else merged.pop(loose.pop(0))
+                for name in loose:
+                    own = _together(own, merged.pop(name))
+                merged[own.pid] = own
         for process in merged.values():
             _give_roles(process)
         told = [p for p in merged.values() if p.findings or p.messages or p.notes or p.frameworks]
@@ -358,8 +404,11 @@ def _together(one: Process, other: Process) -> Process:
     joined = Process(one.pid, one.label)
     for part in sorted((one, other), key=lambda p: p.first_line):
         for code, finding in part.findings.items():
-            known = joined.findings.setdefault(code, finding)
-            if known is not finding:
+            known = joined.findings.get(code)
+            if known is None:
+                operators, calls = finding.operators.copy(), finding.calls.copy()
+                joined.findings[code] = replace(finding, operators=operators, calls=calls)
+            else:
                 known.count += finding.count
                 known.last_line = max(known.last_line, finding.last_line)
                 known.by_device &= finding.by_device
@@ -394,9 +443,20 @@ def _give_roles(process: Process) -> None:
             finding.role = "root"
         elif finding.code in facts()["wrappers"]:
             finding.role = "wrapper"
+        elif _is_separate(finding, root):
+            finding.role = "other"
         elif finding.code in facts()["follow_ups"] or finding.line > root.line:
             finding.role = "follow-up"
         elif depth(finding.code) < 2:
             finding.role = "wrapper"
         else:
             finding.role = "other"
+
+
+def _is_separate(finding: Finding, root: Finding) -> bool:
+    """Whether neither failure can come from the other: they are of different operators, and one of the two
+    calls was refused for its own arguments, before anything ran."""
+    if not finding.operators or not root.operators or finding.operators.keys() & root.operators.keys():
+        return False
+    refused = any(f.code // 1000 == 161 or f.code in _REFUSED for f in (finding, root))
+    return refused and depth(finding.code) > 1

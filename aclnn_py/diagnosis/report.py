@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _PHASES = {1: " (phase 1, GetWorkspaceSize)", 2: " (phase 2, launch)"}
 _MOST_VIOLATIONS = 10
+# Of a fault of the device: whose it is, and how to find that
+_EARLIER = re.compile(r" ?Belongs to [^.]*\bEARLIER\b[^.]*\.")
+_BLOCK = re.compile(r"(?:Run with|else) ACLNN_PY_BLOCKING=1 to see which operator(?:\.|; )")
 
 
 def text(error: AclError) -> str:
@@ -41,10 +44,11 @@ def text(error: AclError) -> str:
     if broken:
         lines.append(f"  first to check: {_first(error)}")
     else:
-        if status.causes:
-            lines.append(f"  usual cause: {status.causes}")
-        if status.remedy:
-            lines.append(f"  to do: {_remedy(error)}")
+        causes, remedy = usual(error)
+        if causes:
+            lines.append(f"  usual cause: {causes}")
+        if remedy:
+            lines.append(f"  to do: {remedy}")
     if error.library:
         lines.append(f"  served by {error.library}")
     if broken:
@@ -54,13 +58,13 @@ def text(error: AclError) -> str:
     return "\n".join(lines)
 
 
-def _remedy(error: AclError) -> str:
-    """What the table advises, without the step that was taken already."""
-    first, _, rest = error.status.remedy.partition("; ")
-    blocking = "waited for one by one (ACLNN_PY_BLOCKING)" in error.hint
-    if blocking and rest and "ACLNN_PY_BLOCKING=1" in first:
-        return rest[0].upper() + rest[1:]
-    return error.status.remedy
+def usual(error: AclError) -> tuple[str, str]:
+    """Causes and remedy of the table; where calls were waited for, without what that settled."""
+    causes, remedy = error.status.causes, error.status.remedy
+    if "waited for one by one (ACLNN_PY_BLOCKING)" in error.hint:
+        causes = _EARLIER.sub("", causes)
+        remedy = _BLOCK.sub("", remedy).removesuffix("; ")
+    return causes, remedy[:1].upper() + remedy[1:]
 
 
 def is_about(error: AclError, words: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import aclnn_py as aclnn
+from aclnn_py.status import FAULTS
 
 pytestmark = pytest.mark.usefixtures("emulator")
 SINKHORN = "aclnnMhcPreSinkhorn"
@@ -206,3 +208,36 @@ def test_a_step_that_was_taken_is_not_advised() -> None:
     hint = "calls are waited for one by one (ACLNN_PY_BLOCKING), so the fault is of the last one"
     fault = aclnn.DeviceFault(507035, "Stream.synchronize", hint=hint)
     assert "ACLNN_PY_BLOCKING=1" not in str(fault) and "to do: Compare byte sizes" in str(fault)
+    assert "EARLIER" not in str(fault) and not any("EARLIER" in cause for cause in fault.causes)
+    assert "out-of-bounds access" in str(fault)
+
+
+@pytest.mark.parametrize("code", sorted(FAULTS))
+def test_waiting_for_each_call_settles_whose_fault_it_is(code: int) -> None:
+    hint = "calls are waited for one by one (ACLNN_PY_BLOCKING), so the fault is of the last one"
+    told = str(aclnn.DeviceFault(code, "Stream.synchronize", hint=hint))
+    assert "EARLIER" not in told and "ACLNN_PY_BLOCKING=1" not in told
+    assert "to do: \n" not in told and not told.endswith("to do: ")
+
+
+def test_what_follows_from_a_fault_blames_no_later_call(
+    run_python: Callable[..., subprocess.CompletedProcess[str]], emulator: Callable[..., dict[str, str]]
+) -> None:
+    run_python(
+        """
+        import numpy as np
+        import aclnn_py as aclnn
+        x, out, add = aclnn.tensor(np.ones(4, np.float32)), aclnn.empty(4), aclnn.op("aclnnAdd")
+        aclnn.emulator.fail_synchronize(507035)
+        told = []
+        for _ in range(2):
+            try:
+                add(x, x, 1.0, out)
+            except aclnn.DeviceFault as fault:
+                told.append(fault.hint)
+        first, second = told
+        assert "so the fault is of the last one" in first
+        assert "is in fault since" in second and "the last one" not in second, second
+        """,
+        env=emulator(ACLNN_PY_BLOCKING="1"),
+    )

@@ -296,6 +296,67 @@ def test_a_failure_that_was_there_before_the_cause_is_told_apart() -> None:
     assert roles("161002", "507035", "207002") == {161002: "other", 507035: "root", 207002: "follow-up"}
 
 
+def test_two_operators_that_were_refused_are_two_failures() -> None:
+    text = (
+        "errno[161002] OpName:[aclnnAdd_1] shapes differ\naclnnAdd failed, error code is 161002\n"
+        "errno[561002] OpName:[aclnnMul_2] Tiling failed.\naclnnMul failed, error code is 561002"
+    )
+    log = Log()
+    log.feed(text)
+    [process] = log.processes()
+    assert {f.code: f.role for f in process.findings.values()} == {161002: "root", 561002: "other"}
+    log = Log()
+    log.feed(text.replace("aclnnMul", "aclnnAdd"))  # of one operator, the second may well come from the first
+    [process] = log.processes()
+    assert process.findings[561002].role == "follow-up"
+    log = Log()  # and so may anything that comes after work that failed on the device
+    log.feed("retCode=0x31\nerrno[561103] OpName:[aclnnMul_2] inner\nerror code is 207001 of aclnnFoo")
+    [process] = log.processes()
+    assert [f.role for f in process.findings.values()] == ["root", "follow-up", "follow-up"]
+
+
+RANKS = """\
+{0}RuntimeError: npuSynchronizeDevice failed, error code is 507035
+{1}RuntimeError: aclnnAdd failed, error code is 161002
+{1}EZ1001: [PID: 77] 2026-01-01-10:00:02.000.000 bad x
+{0}        TraceBack (most recent call last):
+{1}        TraceBack (most recent call last):
+{0}        below zero
+{1}        below one
+{1}RuntimeError: error code is 100000
+"""
+
+
+@pytest.mark.parametrize(
+    ("zero", "one"),
+    [
+        ("[rank0]: ", "[rank1]: "),
+        ("[default0]:", "[default1]:"),
+        ("[1,0]<stderr>:", "[1,1]<stderr>:"),
+        ("worker-1  | ", "worker-2  | "),
+        ("[pod/train-0/main] ", "[pod/train-1/main] "),
+    ],
+)
+def test_what_launchers_put_before_a_line_tells_processes_apart(zero: str, one: str) -> None:
+    log = Log()
+    log.feed(RANKS.format(zero, one))
+    first, second = log.processes()
+    assert (first.pid, list(first.findings), first.under) == (first.label, [507035], ["below zero"])
+    assert (second.pid, list(second.findings), second.under) == ("77", [161002, 100000], ["below one"])
+    assert second.label and second.messages == {"EZ1001": (3, "bad x")}
+
+
+def test_lines_with_and_without_a_prefix_are_one_process_if_there_is_one() -> None:
+    log = Log()
+    log.feed(
+        "[ERROR] RUNTIME(42,python): error code is 507035\n[rank0]: error code is 507035\nerrno[100000] acl"
+    )
+    for _ in range(2):  # asking twice counts once
+        [process] = log.processes()
+        assert process.pid == "42"
+        assert {f.code: f.count for f in process.findings.values()} == {507035: 2, 100000: 1}
+
+
 def test_operators_and_calls_beside_a_code() -> None:
     [process] = read(
         "aclnnFooGetWorkspaceSize failed with aclnnStatus=161002, see aclnnBar\naclrtFree: 161002\n"
