@@ -70,6 +70,8 @@ def check(
     misfits = []
     for name, value in given.items():
         argument = rules.argument(name)
+        if getattr(value, "closed", False) is True:
+            misfits.append(Violation(name, "is closed", "must be open", None, f"{name} is not closed"))
         try:
             described[name] = describe(argument, value)
         except TypeError as problem:

@@ -155,10 +155,11 @@ class AllOrNone(Check):
         null = [n for n in self.group if n not in given]
         if not given or not null:
             return None
+        likewise = f" like {', '.join(null[1:])}" if null[1:] else ""
         return Violation(
             null[0],
-            f"NULL (None) are {', '.join(null)}, given {', '.join(given)}",
-            f"{self._listed()} must be given together or not at all",
+            f"NULL (None){likewise} while {', '.join(given)} {'is' if len(given) == 1 else 'are'} given",
+            "must be given together or not at all",
             self.code,
             f"{self._listed()} are all given or all NULL",
         )

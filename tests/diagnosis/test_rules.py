@@ -139,6 +139,17 @@ def test_values_of_any_kind_are_judged(value: Any) -> None:
     assert aclnn.check(SINKHORN, soc="A2", bias=value)
 
 
+def test_what_was_closed_is_told() -> None:
+    x = aclnn.tensor(np.ones((8, 4, 128), np.float16))
+    rest = {"phi": ((24, 512), "float32"), "soc": "Ascend910B3"}
+    assert aclnn.check("aclnnMhcPreV2", x=x, **rest) == []
+    x.close()
+    (found,) = aclnn.check("aclnnMhcPreV2", x=x, **rest)
+    assert (found.argument, found.code, str(found)) == ("x", None, "x: is closed, must be open")
+    with pytest.raises(ValueError, match="closed"):  # as the call itself
+        aclnn.op("aclnnMhcSinkhorn").plan(x, 1e-6, 20, x, None, None)
+
+
 def test_misuse_of_check() -> None:
     with pytest.raises(TypeError, match="operator must be a name such as 'aclnnAdd', got None"):
         aclnn.check(None)  # type: ignore[arg-type]
@@ -303,9 +314,8 @@ def test_groups_of_all_or_none() -> None:
         found = list(own.violations(call))
         assert bool(found) == (given not in (0, 7))
     (found_one,) = own.violations(Call(own, {"a": info, "b": None, "c": None}))
-    assert (
-        str(found_one) == "b: NULL (None) are b, c, given a, a, b and c must be given together or not at all"
-    )
+    told = "b: NULL (None) like c while a is given, must be given together or not at all"
+    assert str(found_one) == told
 
 
 def test_a_not_a_number_keeps_no_limit() -> None:
