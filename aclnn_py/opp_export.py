@@ -15,7 +15,8 @@ from ._version import __version__
 OPERATORS = ("hc_pre", "hc_pre_v2", "hc_pre_inv_rms", "hc_pre_sinkhorn", "hc_post")
 _TYPES = {name: "".join(part.capitalize() for part in name.split("_")) for name in OPERATORS}
 _TEMPLATES = Path(__file__).with_name("data") / "opp"
-_FAMILIES = ("ascend910b", "ascend910_93", "ascend950")  # what the definitions are for
+_FAMILIES = ("ascend910b", "ascend910_93", "ascend950")  # what the definitions are for, as CANN spells them
+_CHIP = re.compile(rf"({'|'.join(_FAMILIES)})(?:\d[\w-]*|(?:pr|dt)(?:_\w+)?)?", re.ASCII)
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -83,22 +84,32 @@ def _flattened(file: Path, ops: Path) -> str:
     return _INCLUDE.sub(renamed, file.read_text("utf-8"))
 
 
+def _families(chips: str) -> str:
+    """The families of the chips, with ; between them: CANN wants the names that the definitions have."""
+    found: list[str] = []
+    for chip in chips.split(";"):
+        match = _CHIP.fullmatch(chip.strip().lower())
+        if match is None:
+            raise ValueError(
+                f"the compute unit is {chip!r}, it must be a chip of {', '.join(_FAMILIES)}, e.g. Ascend910B3"
+            )
+        if match[1] not in found:
+            found.append(match[1])
+    return ";".join(found)
+
+
 def export(folder: Path, *, vendor: str = "aclnn_py", compute_unit: str = "ascend910b") -> list[Path]:
     """Writes the project to `folder`, which must not exist or be empty, and returns its files.
 
     `vendor` names the package (letters, digits and _), `compute_unit` the chip that CANN compiles for, e.g.
-    Ascend910B3, or several with ; between them. ValueError for another vendor or a chip that the operators
-    have no kernels for, FileExistsError for a folder with files.
+    Ascend910B3, or its family, ascend910b, or several with ; between them. ValueError for another vendor or a
+    chip that the operators have no kernels for, FileExistsError for a folder with files.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", vendor, re.ASCII):
         raise ValueError(
             f"the vendor name is {vendor!r}, it must be letters, digits and _, starting with a letter"
         )
-    for unit in compute_unit.split(";"):
-        if not re.fullmatch(r"\w+", unit, re.ASCII) or not unit.lower().startswith(_FAMILIES):
-            raise ValueError(
-                f"the compute unit is {unit!r}, it must be a chip of {', '.join(_FAMILIES)}, e.g. Ascend910B3"
-            )
+    units = _families(compute_unit)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists and is not an empty folder")
     ops = sources()
@@ -110,7 +121,7 @@ def export(folder: Path, *, vendor: str = "aclnn_py", compute_unit: str = "ascen
         made[target] = _flattened(file, ops)
     names = ", ".join(f"aclnn{_TYPES[name]}" for name in OPERATORS)
     values = {
-        "VENDOR": vendor, "COMPUTE_UNIT": compute_unit, "VERSION": __version__, "OPERATORS": names,
+        "VENDOR": vendor, "COMPUTE_UNIT": units, "VERSION": __version__, "OPERATORS": names,
     }  # fmt: skip
     for template in sorted(path for path in _TEMPLATES.rglob("*") if path.is_file()):
         text = template.read_text("utf-8")

@@ -16,7 +16,7 @@ from .. import opp_export
     "--soc",
     default="ascend910b",
     show_default=True,
-    help="chip to compile for, e.g. Ascend910B3 (npu-smi info)",
+    help="chip or family to compile for, e.g. Ascend910B3; several with ; between them",
 )
 def export_opp(folder: Path, vendor: str, soc: str) -> None:
     """Write the HcPre operators as a custom operator project to FOLDER, to be built with CANN.

@@ -55,22 +55,13 @@ struct Call {
     std::map<std::string, double> changed;
 };
 
-void PrintCall(const ops::OpDef &op, const Call &call)
+gert::TilingContext ContextOf(const ops::OpDef &op, const Call &call, const std::vector<Shape> &outputs)
 {
-    gert::InferShapeContext shapes;
-    shapes.inputs = call.inputs;
-    shapes.outputs.resize(op.outputs.size());
-    const bool inferred = op.shapes(&shapes) == ge::GRAPH_SUCCESS;
-    gert::InferDataTypeContext types;
-    types.inputs = call.types;
-    types.outputs.resize(op.outputs.size());
-    const bool typed = op.dataTypes(&types) == ge::GRAPH_SUCCESS;
-
     gert::TilingContext context;
     for (const Shape &shape : call.inputs) {
         context.inputs.emplace_back(shape);
     }
-    for (const Shape &shape : shapes.outputs) {
+    for (const Shape &shape : outputs) {
         context.outputs.emplace_back(shape);
     }
     for (const ge::DataType type : call.types) {
@@ -84,6 +75,51 @@ void PrintCall(const ops::OpDef &op, const Call &call)
         context.attrs.ints.push_back(static_cast<int64_t>(value));
         context.attrs.floats.push_back(static_cast<float>(value));
     }
+    return context;
+}
+
+Shape Longer(const Shape &shape)
+{
+    Shape longer;
+    for (size_t axis = 0; axis < shape.GetDimNum(); ++axis) {
+        longer.AppendDim(shape.GetDim(axis) + (axis + 1 == shape.GetDimNum() ? 1 : 0));
+    }
+    return longer;
+}
+
+// A call that is tiled, and then with one tensor after the other an element longer.
+void PrintLonger(const ops::OpDef &op, const Call &call)
+{
+    gert::InferShapeContext shapes;
+    shapes.inputs = call.inputs;
+    shapes.outputs.resize(op.outputs.size());
+    op.shapes(&shapes);
+    for (size_t i = 0; i < call.inputs.size() + shapes.outputs.size(); ++i) {
+        Call changed = call;
+        std::vector<Shape> outputs = shapes.outputs;
+        const bool input = i < call.inputs.size();
+        Shape &shape = input ? changed.inputs[i] : outputs[i - call.inputs.size()];
+        shape = Longer(shape);
+        gert::TilingContext context = ContextOf(op, changed, outputs);
+        const bool tiled = op.core.tiling(&context) == ge::GRAPH_SUCCESS;
+        const std::string name = input ? op.inputs[i].name : op.outputs[i - call.inputs.size()].name;
+        std::cout << "{\"op\": " << Quoted(op.type) << ", \"longer\": " << Quoted(name)
+                  << ", \"tiled\": " << (tiled ? "true" : "false") << "}\n";
+    }
+}
+
+void PrintCall(const ops::OpDef &op, const Call &call)
+{
+    gert::InferShapeContext shapes;
+    shapes.inputs = call.inputs;
+    shapes.outputs.resize(op.outputs.size());
+    const bool inferred = op.shapes(&shapes) == ge::GRAPH_SUCCESS;
+    gert::InferDataTypeContext types;
+    types.inputs = call.types;
+    types.outputs.resize(op.outputs.size());
+    const bool typed = op.dataTypes(&types) == ge::GRAPH_SUCCESS;
+
+    gert::TilingContext context = ContextOf(op, call, shapes.outputs);
     const bool tiled = op.core.tiling(&context) == ge::GRAPH_SUCCESS;
     std::vector<int64_t> bytes;
     for (size_t i = 0; i < context.data.GetDataSize(); ++i) {
@@ -128,5 +164,11 @@ int main()
     PrintCall(ops.at("HcPreSinkhorn"), {{{7, 24}, {6}, {3}, {24}, {7, 4, 64}}, {f32, f32, f32, f32, bf16}, ~size_t{0}, {}});
     PrintCall(ops.at("HcPost"), {{{9, 128}, {9, 4, 128}, {9, 4}, {9, 4, 4}}, {bf16, bf16, f32, f32}, ~size_t{0}, {}});
     PrintCall(ops.at("HcPost"), {{{9, 128}, {9, 4, 64}, {9, 4}, {9, 4, 4}}, {bf16, bf16, f32, f32}, ~size_t{0}, {}});
+    PrintLonger(ops.at("HcPre"), {pre, preTypes, ~size_t{0}, {}});
+    PrintLonger(ops.at("HcPreV2"), {preMix, preTypes, ~size_t{0}, {}});
+    PrintLonger(ops.at("HcPreInvRms"), {{{3, 5, 4, 4096}}, {bf16}, ~size_t{0}, {}});
+    PrintLonger(ops.at("HcPreSinkhorn"),
+                {{{7, 24}, {7, 1}, {3}, {24}, {7, 4, 64}}, {f32, f32, f32, f32, bf16}, ~size_t{0}, {}});
+    PrintLonger(ops.at("HcPost"), {{{9, 128}, {9, 4, 128}, {9, 4}, {9, 4, 4}}, {bf16, bf16, f32, f32}, ~size_t{0}, {}});
     return 0;
 }

@@ -7,6 +7,7 @@ Definitions, shape inference and tiling adapters are compiled against a stand-in
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def printed(project, tmp_path_factory):
-    """(definitions, calls) that project.cpp prints, by operator."""
+    """(definitions, calls, calls with one tensor too long) that project.cpp prints, by operator."""
     program = tmp_path_factory.mktemp("program") / "project"
     sources = [*sorted((project / "op_host").glob("*.cpp")), HERE / "project.cpp"]
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-O0", f"-I{HERE / 'mock'}"]
@@ -54,8 +55,12 @@ def printed(project, tmp_path_factory):
     out = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
     rows = [json.loads(line) for line in out.splitlines()]
     definitions = {row["op"]: row for row in rows if "socs" in row}
-    calls = {name: [row for row in rows if row["op"] == name and "socs" not in row] for name in definitions}
-    return definitions, calls
+    calls = {name: [row for row in rows if row["op"] == name and "key" in row] for name in definitions}
+    longer = {
+        name: {row["longer"]: row["tiled"] for row in rows if row["op"] == name and "longer" in row}
+        for name in definitions
+    }
+    return definitions, calls, longer
 
 
 def camel(name):
@@ -143,6 +148,16 @@ def test_the_small_operators_are_tiled(printed):
     )
 
 
+def test_tiling_looks_at_every_shape(printed):
+    """The kernels rely on the shapes of a valid call, and nothing behind the tiling checks them."""
+    definitions, _, longer = printed
+    for op, tiled in longer.items():
+        names = [p["name"] for p in definitions[op]["inputs"] + definitions[op]["outputs"]]
+        assert list(tiled) == names
+        # Any row length is fine for HcPreInvRms.
+        assert [name for name in names if tiled[name]] == (["x"] if op == "HcPreInvRms" else [])
+
+
 @pytest.mark.parametrize(
     "op, arch",
     [
@@ -181,10 +196,31 @@ def test_what_to_type_is_in_the_folder(project):
     presets = json.loads((project / "CMakePresets.json").read_text())
     variables = presets["configurePresets"][0]["cacheVariables"]
     assert variables["vendor_name"]["value"] == "mine"
-    assert variables["ASCEND_COMPUTE_UNIT"]["value"] == "Ascend910B3"
+    assert variables["ASCEND_COMPUTE_UNIT"]["value"] == "ascend910b"  # as the definitions have it
     assert (project / "build.sh").stat().st_mode & 0o111
     checked = subprocess.run(["bash", "-n", str(project / "build.sh")], capture_output=True, check=False)
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.skipif(not shutil.which("cmake") or not shutil.which("make"), reason="needs cmake and make")
+def test_the_three_commands_run(tmp_path):
+    """As the README has them, with a CANN whose CMake package only checks the calls of its functions."""
+    folder, cann = tmp_path / "project", tmp_path / "cann"
+    opp_export.export(folder, vendor="mine", compute_unit="Ascend910_9391;Ascend910B3;ascend910b")
+    package = cann / "compiler" / "tikcpp" / "ascendc_kernel_cmake"
+    package.mkdir(parents=True)
+    listed = f"set(OPERATORS {' '.join(opp_export.OPERATORS)})\n"
+    (package / "ASCConfig.cmake").write_text(listed + (HERE / "ASCConfig.cmake").read_text())
+    (cann / "set_env.sh").write_text(f"export ASCEND_HOME_PATH={cann}\n")
+    readme = (folder / "README.md").read_text()
+    commands = [line.strip() for line in readme.splitlines() if line.startswith("    ")]
+    assert len(commands) == 3
+    script = "\n".join(commands).replace("/usr/local/Ascend/cann", str(cann))
+    ran = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.endswith("mine of type RUN for ascend910_93;ascend910b\n")
 
 
 def test_build_sh_wants_cann(project):
@@ -214,6 +250,7 @@ def test_command(tmp_path):
         ("--soc", ""),
         ("--soc", "Ascend310P3"),  # the definitions are for none of its family
         ("--soc", "ascend910b;ascend910"),
+        ("--soc", "ascend910banana"),
     ):
         bad = CliRunner().invoke(cli, ["export-opp", str(tmp_path / "other"), option, value])
         assert bad.exit_code == 2 and not (tmp_path / "other").exists()

@@ -5,11 +5,29 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 #include "register/op_def_registry.h"
 #include "tiling/platform/platform_ascendc.h"
 
 #include "ops/common/tiling.h"
+
+namespace ge {
+
+// The axes of `shape` but the last `tail`, then `more`.
+inline gert::Shape TokensThen(const gert::Shape &shape, size_t tail, std::initializer_list<int64_t> more)
+{
+    gert::Shape result;
+    for (size_t axis = 0; axis + tail < shape.GetDimNum(); ++axis) {
+        result.AppendDim(shape.GetDim(axis));
+    }
+    for (const int64_t dim : more) {
+        result.AppendDim(dim);
+    }
+    return result;
+}
+
+} // namespace ge
 
 namespace optiling {
 
@@ -38,6 +56,19 @@ inline const gert::Shape *InputShape(gert::TilingContext *context, size_t index)
 {
     const gert::StorageShape *shape = context->GetInputShape(index);
     return shape == nullptr ? nullptr : &shape->GetStorageShape();
+}
+
+// Whether input `index` has this shape. The kernels trust the tiling: nothing behind it looks at a shape again.
+inline bool InputIs(gert::TilingContext *context, size_t index, const gert::Shape &expected)
+{
+    const gert::Shape *shape = InputShape(context, index);
+    return shape != nullptr && *shape == expected;
+}
+
+inline bool OutputIs(gert::TilingContext *context, size_t index, const gert::Shape &expected)
+{
+    const gert::StorageShape *shape = context->GetOutputShape(index);
+    return shape != nullptr && shape->GetStorageShape() == expected;
 }
 
 // The product of the axes but the last `tail`, 0 when there are fewer.
@@ -89,22 +120,5 @@ ge::graphStatus StoreTiling(gert::TilingContext *context, const ops::Tiling<Tili
 }
 
 } // namespace optiling
-
-namespace ge {
-
-// The axes of `shape` but the last `tail`, then `more`.
-inline gert::Shape TokensThen(const gert::Shape &shape, size_t tail, std::initializer_list<int64_t> more)
-{
-    gert::Shape result;
-    for (size_t axis = 0; axis + tail < shape.GetDimNum(); ++axis) {
-        result.AppendDim(shape.GetDim(axis));
-    }
-    for (const int64_t dim : more) {
-        result.AppendDim(dim);
-    }
-    return result;
-}
-
-} // namespace ge
 
 #endif // OPS_CANN_TILING_ADAPTER_H

@@ -7,24 +7,22 @@ namespace optiling {
 static ge::graphStatus TilingHcPost(gert::TilingContext *context)
 {
     const gert::Shape *x = InputShape(context, 0);
-    const gert::Shape *residual = InputShape(context, 1);
-    const gert::Shape *post = InputShape(context, 2);
-    const gert::Shape *comb = InputShape(context, 3);
-    if (x == nullptr || residual == nullptr || post == nullptr || comb == nullptr) {
+    if (x == nullptr || (x->GetDimNum() != 2 && x->GetDimNum() != 3)) {
         return ge::GRAPH_FAILED;
     }
     constexpr int64_t streams = 4;
-    const uint64_t tokens = Rows(*x, 1);
-    const bool fits = FromEnd(*residual, 1) == FromEnd(*x, 1) && FromEnd(*residual, 2) == streams &&
-                      Rows(*residual, 2) == tokens && FromEnd(*post, 1) == streams && Rows(*post, 1) == tokens &&
-                      comb->GetShapeSize() == post->GetShapeSize() * streams;
-    if (!fits) {
+    constexpr int64_t largestTail = int64_t{1} << 30; // the gap between streams is a 32-bit number of bytes
+    const int64_t d = FromEnd(*x, 1);
+    const gert::Shape residual = ge::TokensThen(*x, 1, {streams, d});
+    const bool fits = InputIs(context, 1, residual) && InputIs(context, 2, ge::TokensThen(*x, 1, {streams})) &&
+                      InputIs(context, 3, ge::TokensThen(*x, 1, {streams, streams})) && OutputIs(context, 0, residual);
+    if (!fits || d > largestTail) {
         return ge::GRAPH_FAILED;
     }
     const ge::DataType postType = context->GetInputDesc(2)->GetDataType();
     ops::HcPostArguments arguments{};
-    arguments.tokens = tokens;
-    arguments.tail = static_cast<uint64_t>(FromEnd(*x, 1));
+    arguments.tokens = Rows(*x, 1);
+    arguments.tail = static_cast<uint64_t>(d);
     arguments.xBytes = context->GetInputDesc(0)->GetDataType() == ge::DT_FLOAT ? 4 : 2;
     arguments.postType = postType == ge::DT_FLOAT ? 0 : postType == ge::DT_FLOAT16 ? 1 : 2;
     return StoreTiling(context, ops::TileHcPost(arguments, ReadPlatform(context)), false);
@@ -70,7 +68,9 @@ public:
         this->Output("y").ParamType(REQUIRED).DataType(streams).Format(formats);
         this->SetInferShape(ge::InferShapeHcPost).SetInferDataType(ge::InferDataTypeHcPost);
         this->AICore().SetTiling(optiling::TilingHcPost);
-        this->AICore().AddConfig("ascend910b").AddConfig("ascend910_93").AddConfig("ascend950");
+        for (const char *soc : {"ascend910b", "ascend910_93", "ascend950"}) {
+            this->AICore().AddConfig(soc);
+        }
     }
 };
 

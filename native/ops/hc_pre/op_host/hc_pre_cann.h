@@ -8,20 +8,26 @@
 namespace optiling {
 
 constexpr int64_t kHcMult = 4;
+constexpr int64_t kMix = kHcMult * kHcMult + 2 * kHcMult;
 constexpr int64_t kIters = 20;
 
-// Attributes: hc_mult, hc_sinkhorn_iters, hc_eps, norm_eps.
-inline ge::graphStatus TileHcPreFor(gert::TilingContext *context, bool preMix)
+// Attributes: hc_mult, hc_sinkhorn_iters, hc_eps, norm_eps. v2: there is an output hc_pre; preMix: the input pre_mix is given.
+inline ge::graphStatus TileHcPreFor(gert::TilingContext *context, bool v2, bool preMix)
 {
     const gert::Shape *x = InputShape(context, 0);
-    const gert::Shape *hcFn = InputShape(context, 1);
-    if (x == nullptr || hcFn == nullptr || (x->GetDimNum() != 3 && x->GetDimNum() != 4)) {
+    if (x == nullptr || (x->GetDimNum() != 3 && x->GetDimNum() != 4)) {
         return ge::GRAPH_FAILED;
     }
     const int64_t d = FromEnd(*x, 1);
-    const bool known = d == 4096 || d == 5120 || d == 7168;
-    const bool fits = FromEnd(*x, 2) == kHcMult && hcFn->GetShapeSize() == (kHcMult + 2) * kHcMult * kHcMult * d;
-    if (!known || !fits || IntAttr(context, 0, kHcMult) != kHcMult || IntAttr(context, 1, kIters) != kIters) {
+    const gert::Shape weights = ge::TokensThen(*x, 2, {kHcMult});
+    const bool known = FromEnd(*x, 2) == kHcMult && (d == 4096 || d == 5120 || d == 7168);
+    const bool inputs = InputIs(context, 1, {kMix, kHcMult * d}) && InputIs(context, 2, {3}) && InputIs(context, 3, {kMix}) &&
+                        (!preMix || InputIs(context, 4, weights));
+    const bool outputs = OutputIs(context, 0, ge::TokensThen(*x, 2, {d})) && OutputIs(context, 1, weights) &&
+                         OutputIs(context, 2, ge::TokensThen(*x, 2, {kHcMult, kHcMult})) &&
+                         (!v2 || OutputIs(context, 3, weights));
+    const bool attributes = IntAttr(context, 0, kHcMult) == kHcMult && IntAttr(context, 1, kIters) == kIters;
+    if (!known || !inputs || !outputs || !attributes) {
         return ge::GRAPH_FAILED;
     }
     ops::HcPreArguments arguments{};

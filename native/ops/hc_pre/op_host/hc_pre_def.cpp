@@ -5,7 +5,7 @@ namespace optiling {
 
 static ge::graphStatus TilingHcPre(gert::TilingContext *context)
 {
-    return TileHcPreFor(context, false);
+    return TileHcPreFor(context, false, false);
 }
 
 } // namespace optiling
@@ -43,7 +43,9 @@ public:
         this->Attr("norm_eps").AttrType(OPTIONAL).Float(1e-6f);
         this->SetInferShape(ge::InferShapeHcPre).SetInferDataType(ge::InferDataTypeHcPre);
         this->AICore().SetTiling(optiling::TilingHcPre);
-        this->AICore().AddConfig("ascend910b").AddConfig("ascend910_93").AddConfig("ascend950");
+        for (const char *soc : {"ascend910b", "ascend910_93", "ascend950"}) {
+            this->AICore().AddConfig(soc);
+        }
     }
 };
 

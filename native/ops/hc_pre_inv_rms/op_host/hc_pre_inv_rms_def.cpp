@@ -9,16 +9,18 @@ static ge::graphStatus TilingHcPreInvRms(gert::TilingContext *context)
     const gert::Shape *x = InputShape(context, 0);
     const gert::StorageShape *y = context->GetOutputShape(0);
     const double epsilon = FloatAttr(context, 0, 1e-6f);
-    if (x == nullptr || y == nullptr || x->GetShapeSize() <= 0 || !(epsilon > 0)) {
+    if (x == nullptr || y == nullptr || x->GetDimNum() < 2 || x->GetDimNum() > 4 || !(epsilon > 0)) {
         return ge::GRAPH_FAILED;
     }
-    const int64_t rows = y->GetStorageShape().GetShapeSize(); // [.., n, d] or [.., n*d] in front of it
-    if (rows <= 0 || x->GetShapeSize() % rows != 0) {
+    // [.., n, d] or, told by a y of as many axes, [.., n*d]
+    const bool flat = x->GetDimNum() == 2 || (x->GetDimNum() == 3 && y->GetStorageShape().GetDimNum() == 3);
+    const size_t tail = flat ? 1 : 2;
+    if (!OutputIs(context, 0, ge::TokensThen(*x, tail, {1}))) {
         return ge::GRAPH_FAILED;
     }
     ops::HcPreInvRmsArguments arguments{};
-    arguments.rows = static_cast<uint64_t>(rows);
-    arguments.rowSize = static_cast<uint64_t>(x->GetShapeSize() / rows);
+    arguments.rows = Rows(*x, tail);
+    arguments.rowSize = static_cast<uint64_t>(FromEnd(*x, 1) * (flat ? 1 : FromEnd(*x, 2)));
     arguments.itemSize = context->GetInputDesc(0)->GetDataType() == ge::DT_FLOAT ? 4 : 2;
     arguments.epsilon = epsilon;
     return StoreTiling(context, ops::TileHcPreInvRms(arguments, ReadPlatform(context)), false);
@@ -62,7 +64,9 @@ public:
         this->Attr("epsilon").AttrType(OPTIONAL).Float(1e-6f);
         this->SetInferShape(ge::InferShapeHcPreInvRms).SetInferDataType(ge::InferDataTypeHcPreInvRms);
         this->AICore().SetTiling(optiling::TilingHcPreInvRms);
-        this->AICore().AddConfig("ascend910b").AddConfig("ascend910_93").AddConfig("ascend950");
+        for (const char *soc : {"ascend910b", "ascend910_93", "ascend950"}) {
+            this->AICore().AddConfig(soc);
+        }
     }
 };
 

@@ -7,23 +7,29 @@ namespace optiling {
 static ge::graphStatus TilingHcPreSinkhorn(gert::TilingContext *context)
 {
     const gert::Shape *mixes = InputShape(context, 0);
-    const gert::Shape *rsqrt = InputShape(context, 1);
     const gert::Shape *x = InputShape(context, 4);
-    if (mixes == nullptr || rsqrt == nullptr || x == nullptr) {
+    if (mixes == nullptr || x == nullptr || (mixes->GetDimNum() != 2 && mixes->GetDimNum() != 3)) {
         return ge::GRAPH_FAILED;
     }
     constexpr int64_t streams = 4;
+    constexpr int64_t mix = streams * streams + 2 * streams;
     constexpr int64_t mostIters = 100;
-    const uint64_t tokens = Rows(*mixes, 1);
+    constexpr int64_t largestTail = int64_t{1} << 30; // the gap between streams is a 32-bit number of bytes
+    const int64_t d = FromEnd(*x, 1);
     const int64_t iters = IntAttr(context, 1, 20);
-    const bool fits = FromEnd(*mixes, 1) == (streams + 2) * streams && FromEnd(*x, 2) == streams && Rows(*x, 2) == tokens &&
-                      rsqrt->GetShapeSize() == static_cast<int64_t>(tokens);
-    if (!fits || IntAttr(context, 0, streams) != streams || iters < 1 || iters > mostIters) {
+    const auto tokensThen = [mixes](std::initializer_list<int64_t> more) { return ge::TokensThen(*mixes, 1, more); };
+    const bool rsqrt = InputIs(context, 1, tokensThen({1})) || InputIs(context, 1, tokensThen({}));
+    const bool inputs = FromEnd(*mixes, 1) == mix && rsqrt && InputIs(context, 2, {3}) && InputIs(context, 3, {mix}) &&
+                        InputIs(context, 4, tokensThen({streams, d}));
+    const bool outputs = OutputIs(context, 0, tokensThen({d})) && OutputIs(context, 1, tokensThen({streams})) &&
+                         OutputIs(context, 2, tokensThen({streams, streams}));
+    const bool attributes = IntAttr(context, 0, streams) == streams && iters >= 1 && iters <= mostIters;
+    if (!inputs || !outputs || !attributes || d > largestTail) {
         return ge::GRAPH_FAILED;
     }
     ops::HcPreSinkhornArguments arguments{};
-    arguments.tokens = tokens;
-    arguments.tail = static_cast<uint64_t>(FromEnd(*x, 1));
+    arguments.tokens = Rows(*mixes, 1);
+    arguments.tail = static_cast<uint64_t>(d);
     arguments.numIters = static_cast<uint32_t>(iters);
     arguments.hcEps = FloatAttr(context, 2, 1e-6f);
     return StoreTiling(context, ops::TileHcPreSinkhorn(arguments, ReadPlatform(context)), false);
@@ -74,7 +80,9 @@ public:
         this->Attr("hc_eps").AttrType(OPTIONAL).Float(1e-6f);
         this->SetInferShape(ge::InferShapeHcPreSinkhorn).SetInferDataType(ge::InferDataTypeHcPreSinkhorn);
         this->AICore().SetTiling(optiling::TilingHcPreSinkhorn);
-        this->AICore().AddConfig("ascend910b").AddConfig("ascend910_93").AddConfig("ascend950");
+        for (const char *soc : {"ascend910b", "ascend910_93", "ascend950"}) {
+            this->AICore().AddConfig(soc);
+        }
     }
 };
 

@@ -5,7 +5,7 @@ namespace optiling {
 
 static ge::graphStatus TilingHcPreV2(gert::TilingContext *context)
 {
-    return TileHcPreFor(context, context->GetOptionalInputShape(4) != nullptr);
+    return TileHcPreFor(context, true, context->GetOptionalInputShape(4) != nullptr);
 }
 
 } // namespace optiling
@@ -45,7 +45,9 @@ public:
         this->Attr("norm_eps").AttrType(OPTIONAL).Float(1e-6f);
         this->SetInferShape(ge::InferShapeHcPreV2).SetInferDataType(ge::InferDataTypeHcPreV2);
         this->AICore().SetTiling(optiling::TilingHcPreV2);
-        this->AICore().AddConfig("ascend910b").AddConfig("ascend910_93").AddConfig("ascend950");
+        for (const char *soc : {"ascend910b", "ascend910_93", "ascend950"}) {
+            this->AICore().AddConfig(soc);
+        }
     }
 };
 

@@ -41,6 +41,7 @@ public:
         }
         return size;
     }
+    bool operator==(const Shape &other) const { return dims_ == other.dims_; }
     const std::vector<int64_t> &Dims() const { return dims_; } // of the stand-in only
 
 private:
@@ -219,11 +220,7 @@ public:
         tiling = function;
         return *this;
     }
-    OpAICoreDef &AddConfig(const char *soc)
-    {
-        socs.push_back(soc);
-        return *this;
-    }
+    void AddConfig(const char *soc) { socs.push_back(soc); } // void in the documents, whatever headers have
     TilingFunction tiling = nullptr;
     std::vector<std::string> socs;
 };
