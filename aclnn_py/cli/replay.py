@@ -40,7 +40,10 @@ def replay(folder: str, quiet: bool) -> None:
     if error is not None and not quiet:
         click.echo(f"{error}\n")
     if error is None:
-        click.echo(f"not reproduced: no error, it was {saved.status} {saved.record.get('name', '')}".rstrip())
+        told = f"not reproduced: no error, it was {saved.status} {saved.record.get('name', '')}".rstrip()
+        if saved.record.get("suspect"):
+            told += "; it may have been another call, or the elements, which are zeros here"
+        click.echo(told)
     elif error.code == saved.status:
         click.echo(f"reproduced: {saved.record['op']} returned {error.code} {error.name}")
     else:

@@ -1,4 +1,5 @@
-"""Looking at calls: functions in front of those that call operators, put there only while somebody looks.
+"""Looking at calls: functions in front of those that call operators and wait, put there only while somebody
+looks.
 
 Nothing is asked in a call while nobody does: the generated functions are exchanged as a whole.
 """
@@ -12,11 +13,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from .. import operator as _operator
+from .. import runtime
+from ..event import Event
 from ..operator import Operator
 from ..plan import Plan
+from ..status import DeviceFault
+from ..stream import Stream
 
 
 @dataclass
@@ -36,7 +41,7 @@ class Called:
     error: BaseException | None = None
 
 
-class Observer(Protocol):
+class Observer:
     """Gets every call of every thread. What it raises is logged."""
 
     def before(self, call: Called) -> Any:
@@ -45,11 +50,16 @@ class Observer(Protocol):
     def after(self, call: Called, kept: Any) -> None:
         """After it, in the same thread."""
 
+    def faulted(self, stream: Stream, before: int, behind: int, fault: DeviceFault) -> None:
+        """A wait found a fault of one of the `before` last calls on the stream; `behind` calls came after
+        them, and are not waited for. Not told of waits inside a call."""
+
 
 _observers: tuple[Observer, ...] = ()
 _lock = threading.RLock()
 _inside = threading.local()
 _plain_plan, _plain_replay = Operator.plan, Plan.__call__
+_plain_wait, _plain_event_wait = Stream.synchronize, Event.synchronize
 
 
 def observe(observer: Observer) -> None:
@@ -61,6 +71,8 @@ def observe(observer: Observer) -> None:
             _operator.exchange_calls(_observed)
             Operator.plan = _plan  # type: ignore[method-assign]
             Plan.__call__ = _replay  # type: ignore[method-assign]
+            Stream.synchronize = _wait  # type: ignore[method-assign]
+            Event.synchronize = _event_wait  # type: ignore[method-assign]
 
 
 def ignore(observer: Observer) -> None:
@@ -73,6 +85,8 @@ def ignore(observer: Observer) -> None:
             _operator.exchange_calls(None)
             Operator.plan = _plain_plan  # type: ignore[method-assign]
             Plan.__call__ = _plain_replay  # type: ignore[method-assign]
+            Stream.synchronize = _plain_wait  # type: ignore[method-assign]
+            Event.synchronize = _plain_event_wait  # type: ignore[method-assign]
 
 
 def _observed(plain: Any) -> Any:
@@ -103,6 +117,36 @@ def _replay(self: Plan) -> None:
         return
     values = None if self.closed else self._values
     _run(Called(self.operator, "replay", values, self._stream, time.time()), _plain_replay, self)
+
+
+def _wait(self: Stream, timeout: float | None = None) -> None:
+    _waited(self, _count(list(self._keep)), 0, lambda: _plain_wait(self, timeout))
+
+
+def _event_wait(self: Event, timeout: float | None = None) -> None:
+    for stream in runtime.live_streams:
+        entries = list(stream._keep)
+        marks = [i for i, entry in enumerate(entries) if entry[0] == "Event.record" and entry[1] is self]
+        if marks:
+            before, behind = _count(entries[: marks[-1]]), _count(entries[marks[-1] :])
+            _waited(stream, before, behind, lambda: _plain_event_wait(self, timeout))
+            return
+    _plain_event_wait(self, timeout)
+
+
+def _count(entries: list[tuple[Any, ...]]) -> int:
+    """How many are calls of operators, and not copies or events."""
+    return sum(not isinstance(entry[0], str) for entry in entries)
+
+
+def _waited(stream: Stream, before: int, behind: int, wait: Callable[[], None]) -> None:
+    try:
+        wait()
+    except DeviceFault as fault:
+        if before and not getattr(_inside, "busy", False):
+            for observer in _observers:
+                _told(observer.faulted, stream, before, behind, fault)
+        raise
 
 
 def _bound(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:

@@ -16,15 +16,19 @@ import logging
 import os
 import platform
 import sys
+import threading
 import time
+import weakref
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import _version, dtypes, libraries
-from ..prototype import Parameter
-from ..status import AclError, LibraryNotFound
+from ..prototype import Parameter, Prototype
+from ..status import AclError, DeviceFault, LibraryNotFound
+from ..stream import Stream, current_stream
 from . import calls, described, reproducer_script
 
 SCHEMA = 1
@@ -36,10 +40,12 @@ VARIABLES = (
     "ASCEND_GLOBAL_LOG_LEVEL", "ASCEND_HOME_PATH", "ASCEND_LAUNCH_BLOCKING", "ASCEND_OPP_PATH",
     "ASCEND_RT_VISIBLE_DEVICES", "ASCEND_SLOG_PRINT_TO_STDOUT", "DISABLE_L2_CACHE", "LD_LIBRARY_PATH",
 )  # fmt: skip
+_SUSPECTS = 8  # calls before a wait that are saved if it finds a fault
 _log = logging.getLogger("aclnn_py")
+_Launched = tuple[Prototype, list[dict[str, Any]]]  # the operator, its arguments as `described`
 
 
-class reproduce:
+class reproduce(calls.Observer):
     """From now on, until `close()` or the end of a `with`, a folder is written for each operator call that
     fails with a status code.
 
@@ -49,9 +55,12 @@ class reproduce:
     are described but not saved, and zeros when replayed; so is what the device no longer hands out after a
     fault. After `most` folders nothing more is written. The exception's `hint` says where the folder is.
 
-    A fault of the device shows only when something waits; with ACLNN_PY_BLOCKING=1 that is in the call, and
-    it is saved as well. The environment variable ACLNN_PY_REPRODUCE names a folder for a whole process ({pid}
-    becomes the process's id).
+    A fault of the device shows only when something waits: then the last calls on the stream are saved that it
+    may be of, without the elements of their tensors, since those may have changed. With ACLNN_PY_BLOCKING=1
+    the wait is in the call, and the one is saved, with its elements.
+
+    The environment variable ACLNN_PY_REPRODUCE names a folder for a whole process ({pid} becomes the
+    process's id).
 
     OSError if the folder cannot be made. A folder that cannot be written later is logged, and does not hide
     the error.
@@ -63,6 +72,8 @@ class reproduce:
         self.folder = Path(folder)
         self.most_bytes, self.most = most_bytes, most
         self.written: list[Path] = []
+        self._lock = threading.Lock()
+        self._launched: weakref.WeakKeyDictionary[Stream, deque[_Launched]] = weakref.WeakKeyDictionary()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -88,6 +99,14 @@ class reproduce:
 
     def after(self, call: calls.Called, kept: None) -> None:
         error = call.error
+        if call.values is not None and call.kind != "plan":
+            stream = call.stream or current_stream()
+            late = isinstance(error, DeviceFault) and error.op == "Stream.synchronize" and stream._first_limit
+            if error is None or late:
+                self._note(stream, call)
+            if late and isinstance(error, DeviceFault):  # the stream was full: not the fault of this call
+                self.faulted(stream, _SUSPECTS, 0, error)
+                return
         if not isinstance(error, AclError) or call.values is None or len(self.written) >= self.most:
             return
         try:
@@ -97,6 +116,39 @@ class reproduce:
             return
         self.written.append(made)
         error.hint = "\n".join(filter(None, [error.hint, f"saved: aclnn-py replay {made}"]))
+
+    def _note(self, stream: Stream, call: calls.Called) -> None:
+        """Keeps what a call was that a later wait may find a fault of."""
+        prototype = call.operator.prototype
+        arguments = [
+            described.argument(parameter, value, most=sys.maxsize)
+            for parameter, value in zip(prototype.parameters, call.values or ())
+        ]
+        with self._lock:
+            self._launched.setdefault(stream, deque(maxlen=_SUSPECTS)).append((prototype, arguments))
+
+    def faulted(self, stream: Stream, before: int, behind: int, fault: DeviceFault) -> None:
+        with self._lock:
+            noted = list(self._launched.pop(stream, ()))
+        suspects: list[_Launched] = []
+        for launched in reversed(noted[-before - behind : len(noted) - behind]):
+            if launched not in suspects:
+                suspects.append(launched)
+        made = []
+        for prototype, arguments in suspects[: self.most - len(self.written)]:
+            for argument in arguments:
+                for item in argument.get("tensors", [argument]):
+                    if item is not None and "shape" in item and argument["name"] not in _outputs(prototype):
+                        item["left_out"] = "the fault showed only at a wait, after the call"
+            folder = self._next()
+            write(folder, prototype, arguments, {}, fault, suspect=True)
+            made.append(folder)
+        self.written += made
+        if made:
+            rest = f", or one of {', '.join(map(str, made[1:]))}" if made[1:] else ""
+            blocking = "ACLNN_PY_BLOCKING=1 saves the one that failed, with its elements"
+            note = f"saved: aclnn-py replay {made[0]}{rest}; {blocking}"
+            fault.hint = "\n".join(filter(None, [fault.hint, note]))
 
     def _next(self) -> Path:
         """A new folder; several processes may share the place."""
@@ -113,13 +165,25 @@ class reproduce:
 def save(folder: Path, prototype: Any, values: tuple[Any, ...], error: AclError, most_bytes: int) -> Path:
     """Writes the files of one failed call into an existing, empty folder."""
     arrays: dict[str, np.ndarray] = {}
-    arguments = []
+    arguments: list[dict[str, Any]] = []
     for parameter, value in zip(prototype.parameters, values):
         made = described.argument(parameter, value, most=sys.maxsize)
         for place, tensor, item in _tensors(parameter, value, made):
             if parameter.role != "out":
                 _keep_elements(arrays, place, tensor, item, most_bytes)
         arguments.append(made)
+    return write(folder, prototype, arguments, arrays, error)
+
+
+def write(
+    folder: Path,
+    prototype: Any,
+    arguments: list[dict[str, Any]],
+    arrays: dict[str, np.ndarray],
+    error: AclError,
+    suspect: bool = False,
+) -> Path:
+    """Writes the files. `suspect`: the error is of this call or of another one."""
     record = {
         "schema": SCHEMA,
         "op": prototype.name,
@@ -132,6 +196,8 @@ def save(folder: Path, prototype: Any, values: tuple[Any, ...], error: AclError,
         "text": str(error),
         "time": round(time.time(), 3),
     }
+    if suspect:
+        record["suspect"] = True
     np.savez(folder / "arguments.npz", **arrays)  # type: ignore[arg-type]
     _write(folder / "environment.json", environment(prototype.name))
     (folder / "reproduce.py").write_text(reproducer_script.program(record), "utf-8")
@@ -162,6 +228,10 @@ def _keep_elements(
         made["elements"] = place
     except (AclError, ValueError) as problem:  # a device in fault gives nothing back
         made["left_out"] = str(problem).splitlines()[0]
+
+
+def _outputs(prototype: Any) -> set[str]:
+    return {p.name for p in prototype.parameters if p.role == "out"}
 
 
 def _declaration(prototype: Any) -> str:

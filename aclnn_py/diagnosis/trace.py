@@ -47,7 +47,7 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-class trace:
+class trace(calls.Observer):
     """Writes a line of JSON per operator call to a file, from now on until `close()` or the end of a `with`.
 
         with aclnn.trace("run.jsonl"):

@@ -219,6 +219,87 @@ def test_a_fault_on_the_device_is_saved_when_calls_block(
     assert Replay(tmp_path / "failure-0001").status == 507015
 
 
+@pytest.mark.parametrize("wait", ["stream.synchronize()", "out.numpy()", "mark.synchronize()"])
+def test_a_fault_at_a_wait_leaves_the_calls_that_it_may_be_of(
+    run_python: Callable[..., Any], emulator: Callable[..., dict[str, str]], tmp_path: Path, wait: str
+) -> None:
+    """At an event only those before its mark; calls that an earlier wait saw to their end never."""
+    done = run_python(
+        f"""
+        import sys
+        import numpy as np
+        import aclnn_py as aclnn
+        from aclnn_py.event import acl
+        stream, mark = aclnn.Stream(), aclnn.Event()
+        small, one, out = (aclnn.tensor(np.ones(n, np.float32)) for n in (2, 3, 3))
+        add = aclnn.op("aclnnAdd")
+        replayed = add.plan(one, one, 4.0, out, stream=stream)
+        with aclnn.reproduce(sys.argv[1]) as reproducer:
+            add(small, small, 1.0, small, stream=stream)
+            stream.synchronize()
+            add(one, one, 2.0, out, stream=stream)
+            add(one, one, 2.0, out, stream=stream)
+            replayed()
+            mark.record(stream)
+            if "mark" in {wait!r}:
+                add(one, one, 5.0, out, stream=stream)
+                acl.aclrtSynchronizeEventWithTimeout = lambda event, wait: 507015  # the emulator's fault is
+            else:                                                                 # found by streams only
+                aclnn.emulator.fail_synchronize(507015)
+            try:
+                {wait}
+            except aclnn.DeviceFault as error:
+                print(error.hint)
+            else:
+                raise AssertionError
+            try:
+                {wait}
+            except aclnn.AclError:
+                pass
+        print(len(reproducer.written))
+        """,
+        str(tmp_path),
+        env=emulator(),
+    )
+    assert (
+        f"saved: aclnn-py replay {tmp_path / 'failure-0001'}, or one of {tmp_path / 'failure-0002'}"
+        in done.stdout
+    )
+    assert done.stdout.endswith("\n2\n")
+    for folder, alpha in (("failure-0001", 4.0), ("failure-0002", 2.0)):
+        saved = Replay(tmp_path / folder)
+        assert saved.status == 507015 and saved.record["suspect"] is True
+        x, _, _, out = saved.arguments()
+        assert saved.record["arguments"][2]["value"] == alpha
+        assert x.shape == out.shape == (3,) and not x.numpy().any()
+        left_out = [argument.get("left_out", "") for argument in saved.record["arguments"]]
+        assert left_out[0] == left_out[1] != "" and left_out[3] == ""
+
+
+def test_replaying_a_suspect_says_how_little_it_tells(
+    run_python: Callable[..., Any], emulator: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    run_python(
+        """
+        import sys
+        import numpy as np
+        import aclnn_py as aclnn
+        aclnn.reproduce(sys.argv[1])
+        aclnn.emulator.fail_synchronize(507015)
+        aclnn.op("aclnnAdd")(np.ones(3, np.float32), np.ones(3, np.float32), 1.0, aclnn.empty(3))
+        try:
+            aclnn.synchronize()
+        except aclnn.DeviceFault:
+            pass
+        """,
+        str(tmp_path),
+        env=emulator(),
+    )
+    command = [sys.executable, "-m", "aclnn_py", "replay", str(tmp_path / "failure-0001")]
+    done = subprocess.run(command, capture_output=True, text=True, env=emulator(), cwd=tmp_path)
+    assert done.returncode == 1 and "it may have been another call" in done.stdout, done
+
+
 def test_a_place_that_cannot_be_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match=r"aclnn.reproduce: cannot make .*file"):
