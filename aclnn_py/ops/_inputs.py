@@ -36,6 +36,13 @@ def require_rank(op: str, name: str, value: Any, ranks: tuple[int, ...], form: s
         raise ValueError(f"{op}: {name} has shape {tuple(value.shape)}, it must be {form}")
 
 
+def require_shape(op: str, name: str, value: Any, *shapes: tuple[int, ...]) -> None:
+    """ValueError unless `value` has one of `shapes`."""
+    if tuple(value.shape) not in shapes:
+        allowed = " or ".join(str(list(shape)) for shape in shapes)
+        raise ValueError(f"{op}: {name} has shape {list(value.shape)}, it must be {allowed}")
+
+
 def contiguous(value: Any, stream: Stream | None) -> Any:
     """`value`, or a dense copy that the device makes of a strided Tensor, for operators without strides."""
     if not isinstance(value, Tensor) or value.is_contiguous:

@@ -10,7 +10,7 @@ from ..operator import op
 from ..stream import Stream
 from ..tensor import Tensor
 from ..values import shown
-from ._inputs import contiguous, require, require_rank
+from ._inputs import contiguous, require, require_rank, require_shape
 from .hc_parts import hc_pre_inv_rms, hc_pre_sinkhorn
 
 _STREAMS = 4
@@ -37,11 +37,6 @@ class HcPreV2(NamedTuple):
     post: Tensor  # float32, [..., 4]
     comb_frag: Tensor  # float32, [..., 4, 4]
     hc_pre: Tensor  # float32, [..., 4]: the pre_mix of the next round
-
-
-def _require_shape(name: str, what: str, value: Any, shape: tuple[int, ...]) -> None:
-    if tuple(value.shape) != shape:
-        raise ValueError(f"{name}: {what} has shape {list(value.shape)}, it must be {list(shape)}")
 
 
 def _require_value(name: str, what: str, value: Any, only: int) -> None:
@@ -77,12 +72,12 @@ def _require_all(
         raise ValueError(f"{name}: x has shape {shape}, the axis before the last must be {_STREAMS}")
     if d not in _TAILS:
         raise ValueError(f"{name}: x has shape {shape}, the last axis must be 4096, 5120 or 7168")
-    _require_shape(name, "hc_fn", hc_fn, (_MIX, n * d))
-    _require_shape(name, "hc_scale", hc_scale, (3,))
-    _require_shape(name, "hc_base", hc_base, (_MIX,))
+    require_shape(name, "hc_fn", hc_fn, (_MIX, n * d))
+    require_shape(name, "hc_scale", hc_scale, (3,))
+    require_shape(name, "hc_base", hc_base, (_MIX,))
     if pre_mix is not None:
         require(name, "pre_mix", pre_mix, ("float32",))
-        _require_shape(name, "pre_mix", pre_mix, (*tokens, n))
+        require_shape(name, "pre_mix", pre_mix, (*tokens, n))
     _require_value(name, "hc_mult", hc_mult, _STREAMS)
     _require_value(name, "hc_sinkhorn_iters", hc_sinkhorn_iters, _ITERS)
     if route not in _ROUTES:

@@ -8,7 +8,7 @@ from ..creation import empty
 from ..operator import op
 from ..stream import Stream
 from ..tensor import Tensor
-from ._inputs import contiguous, require, require_rank
+from ._inputs import contiguous, require, require_rank, require_shape
 
 _STREAMS = 4
 _FLOATS = ("float16", "bfloat16", "float32")
@@ -20,13 +20,6 @@ class HcPreSinkhorn(NamedTuple):
     y: Tensor  # bfloat16, [..., d]
     post: Tensor  # float32, [..., 4]
     comb_frag: Tensor  # float32, [..., 4, 4]
-
-
-def _require_shape(op_name: str, name: str, value: Any, *shapes: tuple[int, ...]) -> None:
-    """ValueError unless `value` has one of `shapes`."""
-    if tuple(value.shape) not in shapes:
-        allowed = " or ".join(str(list(shape)) for shape in shapes)
-        raise ValueError(f"{op_name}: {name} has shape {list(value.shape)}, it must be {allowed}")
 
 
 def _require_streams(op_name: str, name: str, value: Any) -> None:
@@ -98,10 +91,10 @@ def hc_pre_sinkhorn(
     _require_streams(name, "x", x)
     *tokens, n, d = x.shape
     mix = n * n + 2 * n
-    _require_shape(name, "mixes", mixes, (*tokens, mix))
-    _require_shape(name, "rsqrt", rsqrt, (*tokens, 1), tuple(tokens))
-    _require_shape(name, "hc_scale", hc_scale, (3,))
-    _require_shape(name, "hc_base", hc_base, (mix,))
+    require_shape(name, "mixes", mixes, (*tokens, mix))
+    require_shape(name, "rsqrt", rsqrt, (*tokens, 1), tuple(tokens))
+    require_shape(name, "hc_scale", hc_scale, (3,))
+    require_shape(name, "hc_base", hc_base, (mix,))
     call = op("aclnnHcPreSinkhorn")
     result = HcPreSinkhorn(
         y=empty((*tokens, d), x.dtype),
@@ -135,9 +128,9 @@ def hc_post(x: Any, residual: Any, post: Any, comb: Any, *, stream: Stream | Non
     require(name, "comb", comb, (str(post.dtype),))
     _require_streams(name, "residual", residual)
     *tokens, n, d = residual.shape
-    _require_shape(name, "x", x, (*tokens, d))
-    _require_shape(name, "post", post, (*tokens, n))
-    _require_shape(name, "comb", comb, (*tokens, n, n))
+    require_shape(name, "x", x, (*tokens, d))
+    require_shape(name, "post", post, (*tokens, n))
+    require_shape(name, "comb", comb, (*tokens, n, n))
     call = op("aclnnHcPost")
     y = empty(residual.shape, residual.dtype)
     call(*(contiguous(value, stream) for value in (x, residual, post, comb)), y, stream=stream)

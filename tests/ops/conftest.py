@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import functools
+import gc
 import json
 import math
 import os
@@ -200,6 +201,7 @@ def emulator_root() -> Path:
 
 @pytest.fixture(scope="module")
 def abi(emulator_root):
+    gc.collect()  # tensors of earlier modules, else they go while a test here counts
     raw = RawAbi(emulator_root, 64 << 20)
     yield raw
     raw.close()
