@@ -15,7 +15,7 @@ from .abi import acl
 from .dtypes import host_array
 from .status import fail
 from .tensor import Tensor, create_descriptor
-from .values import shown, to_bool, to_float, to_int
+from .values import brief, shown, to_bool, to_float, to_int
 
 
 class _Owned:
@@ -65,7 +65,8 @@ class _Owned:
         self.close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._values!r}{', closed' if self.closed else ''})"
+        values = brief(self._values) if isinstance(self._values, list) else repr(self._values)
+        return f"{type(self).__name__}({values}{', closed' if self.closed else ''})"
 
     describe = __repr__
 

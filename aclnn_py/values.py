@@ -10,6 +10,7 @@ import ctypes
 import math
 import numbers
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ _LARGEST_FLOAT = float(np.finfo(np.float32).max) * (
     1 + 2.0**-25
 )  # the last double that does not round to infinity
 
+_MOST_ITEMS = 16
+
 
 def shown(value: Any) -> str:
     """A value for an error message: its type, and what it is if that is short."""
@@ -32,6 +35,13 @@ def shown(value: Any) -> str:
     text = repr(value)
     kind = type(value).__name__
     return f"{kind} {text}" if len(text) <= 60 and not text.startswith(kind) else text[:200]
+
+
+def brief(values: Sequence[Any]) -> str:
+    """A list for an error message, of a long one the first items and how many there are."""
+    if len(values) <= _MOST_ITEMS:
+        return str(list(values))
+    return f"{str(list(values[:_MOST_ITEMS]))[:-1]}, ...] ({len(values)} entries)"
 
 
 def _is_bool(value: Any) -> bool:

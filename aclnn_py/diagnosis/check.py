@@ -89,7 +89,7 @@ def hints(operator: str, names: Sequence[str], values: Sequence[Any]) -> tuple[V
     from .. import libraries
 
     rules = _rules.find(operator)
-    if rules is None or tuple(names) != tuple(argument.name for argument in rules.arguments):
+    if rules is None or not rules.are_for(names):
         return ()  # another release's operator of that name
     described = {}
     try:
@@ -98,10 +98,24 @@ def hints(operator: str, names: Sequence[str], values: Sequence[Any]) -> tuple[V
         for argument, value in zip(rules.arguments, values):
             described[argument.name] = describe(argument, value)
         soc = current_soc()
-        return tuple(rules.violations(Call(rules, described, soc, _rules.family(soc))))
+        broken = rules.violations(Call(rules, described, soc, _rules.family(soc)))
+        theirs = {own: name for own, name in zip(rules.by_name, names) if own != name}
+        return tuple(_renamed(violation, theirs) for violation in broken)
     except Exception:  # a flaw in rules must not take the place of the error that they are to explain
         _log.debug("the rules of %s could not be applied", operator, exc_info=True)
         return ()
+
+
+def _renamed(violation: Violation, names: dict[str, str]) -> Violation:
+    """The same with other names of arguments."""
+    if not names:
+        return violation
+    words = re.compile(rf"\b(?:{'|'.join(names)})\b")
+    argument, was, must, rule = (
+        words.sub(lambda match: names[match[0]], text)
+        for text in (violation.argument, violation.was, violation.must, violation.rule)
+    )
+    return Violation(argument, was, must, violation.code, rule)
 
 
 def current_soc() -> str:
@@ -142,7 +156,8 @@ def _by_name(rules: Rules, arguments: tuple[Any, ...], named: dict[str, Any]) ->
     given = dict(zip(names, arguments))
     for name, value in named.items():
         camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), name.removesuffix("_"))
-        real = next((n for n in (name, camel, f"{camel}Optional") if n in names), name)
+        spellings = (rules.renamed.get(n, n) for n in (name, camel, f"{camel}Optional"))
+        real = next((n for n in spellings if n in names), name)
         if real not in names:
             raise TypeError(f"{rules.name} has no argument {name}; it has {', '.join(names)}")
         if real in given:

@@ -30,7 +30,8 @@ def text(error: AclError) -> str:
     if len(broken) > _MOST_VIOLATIONS:
         lines.append(f"  and {len(broken) - _MOST_VIOLATIONS} more: see .violations, or aclnn.check")
     own = rules.find(error.op) if error.phase == 1 and error.code // 1000 == 161 else None
-    if not broken and own is not None and not own.partial:
+    known = own is not None and not own.partial and own.are_for([a.name for a in error.arguments])
+    if known and not broken:
         lines.append("  it breaks no rule that this package knows of the operator: see what CANN says")
     lines += _said(error)
     if error.hint:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -161,7 +161,8 @@ class Rules:
     `symbols`: name -> expression (or function of the scope). `axes`: symbol -> words for it on the page.
     `samples`: valid calls to start tests from, each the values of free symbols and attributes; `soc` in one
     lists the families it is for. `partial`: for an operator of which the emulator has a part, what CANN takes
-    besides; on CANN the rules then explain no errors.
+    besides; on CANN the rules then explain no errors. `renamed`: what headers of other releases call
+    arguments, and what these are called here.
     """
 
     name: str
@@ -171,6 +172,11 @@ class Rules:
     axes: Mapping[str, str] = field(default_factory=dict)
     samples: tuple[Mapping[str, Any], ...] = ()
     partial: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def are_for(self, names: Sequence[str]) -> bool:
+        """Whether an operator with parameters of these names is the one that the rules are about."""
+        return [self.renamed.get(name, name) for name in names] == list(self.by_name)
 
     @cached_property
     def by_name(self) -> dict[str, Argument]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..values import brief
 from .rules_call import Call, TensorInfo, Unknown, position, shapes, symbols_of
 
 if TYPE_CHECKING:
@@ -317,5 +318,5 @@ class SameFormat(Check):
 
 def shown(value: Any) -> str:
     if isinstance(value, tuple):
-        return str(list(value))
+        return brief(value)
     return f'"{value}"' if isinstance(value, str) else str(value)

@@ -56,19 +56,19 @@ def bsa_select_block_mask(
       key    dtype of query       [B, N, Sk, 128], or [Tk, N, 128]
     `sparsity` is the share of blocks to KEEP, above 0 and below 1. `block_shape` is (X, Y), multiples of 64.
     `scale` multiplies the products, None is 1 / sqrt(128). `actual_seq_lengths` and `actual_seq_lengths_k`
-    are the tokens of each batch (not cumulative): required for TND, where they add up to T; in BNSD what lies
-    behind them is ignored. `actual_block_len_query` and `actual_block_len_key` say how many tokens count in
-    each block: [B, Xblocks] and [B, Yblocks], in TND the blocks of all batches one after the other. A block
-    of length 0 is never chosen.
+    are the tokens of each batch (not cumulative): required for TND, where they add up to exactly T; in BNSD
+    what lies behind them is ignored. `actual_block_len_query` and `actual_block_len_key` say how many tokens
+    count in each block: [B, Xblocks] and [B, Yblocks], in TND the blocks of all batches one after the other.
+    A block of length 0 is never chosen.
 
     Returns at once with the mask on the device, int8 [B, N, Xblocks, Yblocks] of 0 and 1, where Xblocks is
     ceil(Sq / X) and Yblocks ceil(Sk / Y), in TND for the longest sequence; `.numpy()` waits for it. Exactly
     max(1, round(sparsity * blocks)) blocks of a batch and head are 1 (fewer if fewer have tokens), blocks
     that a batch does not have are 0. Of equal scores the lower index is chosen; NaN is the largest score.
 
-    Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong layout or rank,
-    AclnnParameterError (161001, 161002) and AclnnInnerError (561002, the tiling) for what the operator itself
-    refuses.
+    Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong layout or rank and
+    for a block_shape that is not two numbers above 0, AclnnParameterError (161002) and AclnnInnerError
+    (561002, the tiling) for what the operator itself refuses.
     """
     name = "bsa_select_block_mask"
     require(name, "query", query, ("float16", "bfloat16"))

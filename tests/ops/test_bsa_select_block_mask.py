@@ -413,6 +413,74 @@ def test_tnd_lengths_that_do_not_add_up(lengths):
         )
 
 
+def test_long_arrays_are_cut_in_messages():
+    query = normal((1000, 1, 128))
+    lengths = {"actual_seq_lengths": [1] * 999, "actual_seq_lengths_k": [1] * 1000}
+    with pytest.raises(aclnn.AclnnParameterError) as caught:
+        aclnn.ops.bsa_select_block_mask(query, query, sparsity=0.5, layout="TND", **lengths)
+    lines = str(caught.value).splitlines()
+    assert max(map(len, lines)) < 400
+    cut = f"[{'1, ' * 16}...] (999 entries)"
+    assert any(line.startswith(f"  actualSeqLengths: is {cut}, must be per-sequence") for line in lines)
+    assert any(line.startswith("  > actualSeqLengths ") and f"IntArray({cut})" in line for line in lines)
+    assert repr(aclnn.IntArray(range(16))) == f"IntArray({list(range(16))})"
+
+
+NEWER = """aclnnStatus aclnnBSASelectBlockMaskGetWorkspaceSize(
+    const aclTensor *query, const aclTensor *key, const aclIntArray *blockShape,
+    const aclIntArray *postBlockShape, const aclIntArray *actualSeqLengths,
+    const aclIntArray *actualSeqLengthsKV, const aclIntArray *actualBlockLenQuery,
+    const aclIntArray *actualBlockLenKey, char *qInputLayout, char *kvInputLayout, int64_t numKeyValueHeads,
+    double scaleValue, double sparsity, aclTensor *blockSparseMaskOut, uint64_t *workspaceSize,
+    aclOpExecutor **executor);"""
+
+
+def test_argument_names_of_newer_headers():
+    """The rules explain a refusal in the names that the user's header has; aclnn.check knows both."""
+    query, mask = normal((256, 1, 128)), aclnn.empty((2, 1, 2, 2), "int8")
+    arguments = (
+        query,
+        query,
+        None,
+        None,
+        [128, 128],
+        [128, 256],
+        None,
+        None,
+        "TND",
+        "TND",
+        1,
+        0.0,
+        0.5,
+        mask,
+    )
+    with pytest.raises(aclnn.AclnnParameterError) as caught:
+        aclnn.op("aclnnBSASelectBlockMask", prototype=NEWER)(*arguments)
+    (broken,) = caught.value.violations
+    assert broken.argument == "actualSeqLengthsKV"
+    assert broken.rule.startswith("actualSeqLengthsKV must be per-sequence lengths")
+    assert "  > actualSeqLengthsKV " in str(caught.value)
+    for names in (
+        ("queryLayout", "keyLayout"),
+        ("qInputLayout", "kvInputLayout"),
+        ("q_input_layout", "key_layout"),
+    ):
+        layouts = dict(zip(names, ("BNSD", "TND"), strict=True))
+        found = aclnn.check("aclnnBSASelectBlockMask", query=query, key=query, sparsity=0.5, **layouts)
+        assert "keyLayout" in [violation.argument for violation in found]
+
+
+def test_an_operator_with_other_arguments_is_not_judged():
+    """Nothing is claimed about a release whose operator of that name is another one."""
+    query, mask = normal((256, 1, 128)), aclnn.empty((1, 1, 2, 2), "int8")
+    other = NEWER.replace("actualSeqLengthsKV", "cumulativeLengths")
+    call = aclnn.op("aclnnBSASelectBlockMask", prototype=other)
+    with pytest.raises(aclnn.AclnnParameterError) as caught:
+        call(query, query, None, None, [256], [1], None, None, "TND", "TND", 1, 0.0, 0.5, mask)
+    assert caught.value.violations == ()
+    assert "breaks no rule" not in str(caught.value)
+
+
 def test_lengths_as_arrays():
     query = normal((256, 1, 128))
     lengths = np.array([128, 128], np.int32)

@@ -306,6 +306,34 @@ def test_ranks_that_do_not_fit_the_layout(library, name, shape):
     expect(library.phase1(Call().change(**fault.changes)), fault)
 
 
+def test_ranks_are_looked_at_before_layouts(library):
+    unknown = {"queryLayout": b"BSH", "keyLayout": b"BSH"}
+    text = library.phase1(Call().change(**unknown))[1]
+    assert (
+        "query has 4 dimensions" in text and "expected 3, one for each letter of queryLayout, 'BSH'" in text
+    )
+    text = library.phase1(Call().change(key__shape=(200, 2, 128), queryLayout=b"BSND", keyLayout=b"BSND"))[1]
+    assert "key has 3 dimensions" in text and "expected 4" in text
+    text = library.phase1(
+        Call().change(query__shape=(2, 2, 300, 64), queryLayout=b"BSND", keyLayout=b"BSND")
+    )[1]
+    assert "queryLayout is 'BSND', expected 'BNSD' or 'TND'" in text
+
+
+@pytest.mark.parametrize(
+    "lengths, expected",
+    [
+        ([1] * 1000, "(1000 entries) with the sum 1000, expected per-sequence lengths (not cumulative)"),
+        ([0] * 999 + [-1], "(1000 entries) with -1 at index 999, expected lengths of at least 0"),
+    ],
+)
+def test_long_arrays_leave_room_for_what_is_wrong(library, lengths, expected):
+    """The text of a message ends after 1024 bytes."""
+    text = library.phase1(Call("TND").change(actualSeqLengths=lengths))[1]
+    assert f"actualSeqLengths is [{lengths[0]}, " in text
+    assert expected in text and text.rstrip().endswith("T=300." if lengths[0] else "300.")
+
+
 @pytest.mark.parametrize("sparsity, ok", [(0.5, True), (1e-44, True), (1e-50, False), (1 - 1e-9, False),
                                           (float("nan"), False), (-0.1, False), (2.0, False)])  # fmt: skip
 def test_sparsity_counts_as_a_float(library, sparsity, ok):

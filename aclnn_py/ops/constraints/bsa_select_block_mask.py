@@ -116,6 +116,12 @@ RULES = Rules(
         "keyAxes": "B, N, Sk or Tk, N",
         "D": "128",
     },
+    renamed={
+        "actualSeqLengthsKV": "actualSeqLengthsK",
+        "qInputLayout": "queryLayout",
+        "kvInputLayout": "keyLayout",
+        "numKeyValueHeads": "numKeyHeads",
+    },
     checks=(
         NotNull("query", "key", "blockSparseMaskOut"),
         DType("query", "key", "blockSparseMaskOut"),
@@ -158,9 +164,9 @@ RULES = Rules(
             code=TILING,
         ),
         Require("blockShape", "X % 64 == 0 and Y % 64 == 0", "be multiples of 64", code=TILING),
-        Require("queryLayout", "queryLayout in ('BNSD', 'TND')", "be BNSD or TND", code=TILING),
         Require("query", "query.rank == len(queryLayout)", "have the dimensions of its layout", code=TILING),
         Require("key", "key.rank == len(keyLayout)", "have the dimensions of its layout", code=TILING),
+        Require("queryLayout", "queryLayout in ('BNSD', 'TND')", "be BNSD or TND", code=TILING),
         Require("query", "query.shape[-1] == 128", "have 128 as the last axis", code=TILING),
         Require("key", "key.shape[-1] == 128", "have 128 as the last axis", code=TILING),
         Require(

@@ -34,6 +34,18 @@ std::string Quoted(const char *text)
     return text == nullptr ? "nullptr" : "'" + std::string(text) + "'";
 }
 
+// The values of an array, of a long one the first: a message has 1024 bytes.
+std::string Entries(const std::vector<int64_t> &values)
+{
+    constexpr size_t most = 16;
+    if (values.size() <= most) {
+        return nnop::ToString(values);
+    }
+    std::string text = nnop::ToString({values.begin(), values.begin() + most});
+    text.replace(text.size() - 1, 1, ", ...]");
+    return text + " (" + std::to_string(values.size()) + " entries)";
+}
+
 // What the shapes say where they are meaningful: a later check answers where they are not.
 struct View {
     Layout layout = Layout::NONE;
@@ -101,7 +113,7 @@ aclnnStatus CheckBlockShape(const Checks &check, const BSASelectBlockMaskCall &c
     if (call.blockShape != nullptr) {
         const auto &values = call.blockShape->values;
         if (values.size() < 2 || values[0] <= 0 || values[1] <= 0) {
-            return check.Fail(ACLNN_ERR_PARAM_INVALID, "blockShape is " + nnop::ToString(values) +
+            return check.Fail(ACLNN_ERR_PARAM_INVALID, "blockShape is " + Entries(values) +
                                                            ", expected two numbers above 0: query and key tokens of a block.");
         }
         view->blockX = values[0];
@@ -170,19 +182,20 @@ aclnnStatus CheckLengths(const Checks &check, const char *name, const aclIntArra
         return ACLNN_SUCCESS;
     }
     const auto &values = given->values;
-    const std::string is = std::string(name) + " is " + nnop::ToString(values);
+    const std::string is = std::string(name) + " is " + Entries(values);
     if (values.empty() || (!tnd && static_cast<int64_t>(values.size()) != view.batch)) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID,
                           is + ", expected one length per sequence" + (tnd ? "." : ", " + Text(view.batch) + " of them."));
     }
     int64_t sum = 0;
-    for (const int64_t value : values) {
-        if (value < 0 || value > axis) {
-            return check.Fail(ACLNN_ERR_PARAM_INVALID, is + ", expected lengths of at least 0 and at most the " +
+    for (size_t i = 0; i < values.size(); ++i) {
+        if (values[i] < 0 || values[i] > axis) {
+            return check.Fail(ACLNN_ERR_PARAM_INVALID, is + " with " + Text(values[i]) + " at index " + std::to_string(i) +
+                                                           ", expected lengths of at least 0 and at most the " +
                                                            (tnd ? "T" : "S") + " axis of " + tensor + ", " +
                                                            Text(axis) + ".");
         }
-        sum += value;
+        sum += values[i];
     }
     if (tnd && sum != axis) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID,
@@ -267,16 +280,18 @@ aclnnStatus CheckTiling(const Checks &check, const BSASelectBlockMaskCall &call,
         return check.Fail(refused, "blockShape is [" + Text(view.blockX) + ", " + Text(view.blockY) +
                                        "], expected multiples of 64.");
     }
+    const size_t rank = std::string(call.queryLayout).size(); // also of a layout that does not exist
+    for (const auto *tensor : {call.query, call.key}) {
+        if (tensor->viewShape.size() != rank) {
+            return check.Fail(refused, std::string(tensor == call.query ? "query" : "key") + " has " +
+                                           std::to_string(tensor->viewShape.size()) + " dimensions, shape " +
+                                           nnop::ToString(tensor->viewShape) + ", expected " + std::to_string(rank) +
+                                           ", one for each letter of queryLayout, " + Quoted(call.queryLayout) +
+                                           ", which must be 'BNSD' or 'TND'.");
+        }
+    }
     if (view.layout == Layout::NONE) {
         return check.Fail(refused, "queryLayout is " + Quoted(call.queryLayout) + ", expected 'BNSD' or 'TND'.");
-    }
-    if (!view.ranksFit) {
-        const size_t rank = std::string(call.queryLayout).size();
-        const bool query = call.query->viewShape.size() != rank;
-        const auto &shape = query ? call.query->viewShape : call.key->viewShape;
-        return check.Fail(refused, std::string(query ? "query" : "key") + " has " + std::to_string(shape.size()) +
-                                       " dimensions, shape " + nnop::ToString(shape) + ", expected " + std::to_string(rank) +
-                                       " in the layout " + call.queryLayout + ".");
     }
     for (const auto *tensor : {call.query, call.key}) {
         if (tensor->viewShape.back() != kHeadDim) {
