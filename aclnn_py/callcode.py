@@ -18,6 +18,7 @@ from .conversion import SLOTS
 from .prototype import Parameter, Prototype
 
 ADDRESSES = ("tensor", "tensor_list")  # kinds with device memory that the stream must keep
+NOTED = 16  # calls that are not known to be done and note where they were made
 _TAKEN = ("stream", "copy_back")  # keywords of every call
 _C_TYPES = {"bool": ctypes.c_bool, "string": ctypes.c_char_p, "dtype": ctypes.c_int, "format": ctypes.c_int}
 ZERO = ctypes.c_uint64.from_param(0)  # the workspace size of most calls
@@ -103,8 +104,8 @@ def call_source(prototype: Prototype) -> str:
     in the middle of it may call operators too, and finds none, so it makes others.
 
     What the stream keeps of a call also tells, after a fault, which call it was (see diagnosis.launches): the
-    operator, the caller's code and the place of the call in it, and of each tensor its memory, view and
-    element. Taking the place costs a tenth of a call, so it ends where a stream has much to do.
+    operator, its place (the caller's code and where in it), and of each tensor its memory, view and element.
+    Taking the place costs a tenth of a call, so that ends where NOTED calls are on the stream.
     """
     parameters = prototype.parameters
     names = identifiers(prototype)
@@ -124,7 +125,7 @@ def call_source(prototype: Prototype) -> str:
         lines += _value_step(name, i, parameter)
         passed.append(f"_true if {name} else _false" if parameter.kind == "bool" else f"_to_c{i}({name})")
     kept = [f"{n}._kept" for p, n in zip(parameters, names) if p.kind in ADDRESSES]
-    entry = ", ".join(["_operator", "_site", "_place", *kept])
+    entry = ", ".join(["_operator", "_place", *kept])
     lines += [
         "    try:",
         "        _state = _local.state",
@@ -144,11 +145,12 @@ def call_source(prototype: Prototype) -> str:
         f"    _code = _phase1({', '.join([*passed, '_size_ref', '_executor_ref'])})",
         "    if _code:",
         f"        _operator._fail(_code, 1, {values})",
-        "    if _stream._noting:",
+        "    _before = _len(_keep)",
+        f"    if _before < {NOTED}:",
         "        _frame = _getframe(1)",
-        "        _site, _place = _frame.f_code, _frame.f_lasti",
+        "        _place = _frame.f_code, _frame.f_lasti",
         "    else:",
-        "        _site = _place = None",
+        "        _place = None",
         "    if _size:",
         "        _memory = _workspace(_stream, _size.value, _executor)",
         "        _code = _phase2(_memory.argument, _size, _executor, _handle)",
@@ -159,7 +161,7 @@ def call_source(prototype: Prototype) -> str:
         "    _state.out = _out",
         "    if _code:",
         f"        _operator._fail(_code, 2, {values})",
-        "    if _len(_keep) > _stream._limit:",
+        "    if _before >= _stream._limit:",
         "        _stream.settle()",
     ]
     return "\n".join(lines) + "\n"

@@ -207,8 +207,9 @@ def _described(parameter: Parameter, value: Any) -> Argument:
 def choose(stream: Any) -> tuple[Any, ...]:
     """The slow way to `ThreadState.call`: first use in this thread, or something wrong with the stream."""
     state = runtime.enter()
+    default = state.ready()  # also for the sake of the next call, whatever its stream
     if stream is None:
-        return state.call
+        return default
     if not isinstance(stream, Stream):
         raise TypeError(f"stream must be an aclnn.Stream or None, got {shown(stream)}")
     handle = stream._open_handle()

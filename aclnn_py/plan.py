@@ -109,7 +109,7 @@ class Plan:
     def __init__(self, operator: Operator, values: tuple[Any, ...], stream: Stream | None = None) -> None:
         self.operator = operator
         maker = user_frame(1)
-        self._made = (MadeIn(maker.f_code), maker.f_lasti)
+        self._made = MadeIn(maker.f_code, maker.f_lasti)
         self.refusal = 0
         self._passed: list[Any] = []
         self._places: dict[int, list[_Place | None]] = {}  # None: an element not given
@@ -185,7 +185,7 @@ class Plan:
         kept = [
             self._kept(i) for i, p in enumerate(self.operator.prototype.parameters) if p.kind in ADDRESSES
         ]
-        self._held = (self.operator, *self._made, *kept, self._memory)
+        self._held = (self.operator, self._made, *kept, self._memory)
         self._set_ready()
 
     def _kept(self, index: int) -> Any:
@@ -237,7 +237,7 @@ class Plan:
         state = runtime.enter()
         if state.device != self._stream._device:
             raise ValueError(f"{self!r} is on device {self._stream._device}, this thread on {state.device}")
-        self._call = state.call
+        self._call = state.ready()
         self._set_ready()
 
     def _call_slowly(self) -> None:

@@ -88,8 +88,9 @@ live_owners: dict[int, weakref.ref[Owner]] = {}
 class ThreadState:
     """What a thread needs for its calls: its device, its default stream, the out-parameters of phase 1.
 
-    Two tuples hold it ready for the generated functions. `call`: the stream, its handle, what it keeps.
-    `out`: see `out_parameters`; None while a call uses them, and at first.
+    Two tuples hold it ready for the generated functions. `call`: the stream, its handle, what it keeps; unset
+    until `ready` makes it. `out`: see `out_parameters`; None while a call uses them, and at first. Both are
+    read in every call, so this class has no __getattr__, which would make that several times slower.
     """
 
     __slots__ = ("__weakref__", "call", "device", "generation", "out", "streams")
@@ -102,11 +103,12 @@ class ThreadState:
         self.out = None
         self.streams: dict[int, Stream] = {}
 
-    def __getattr__(self, name: str) -> Any:
-        # Reached only while the slot is empty: at first use, after a change of device, after the stream was
-        # closed or the runtime ended.
-        if name != "call":
-            raise AttributeError(name)
+    def ready(self) -> tuple[Stream, Any, deque[tuple[Any, ...]]]:
+        """`call`, made at first use, after a change of device, after the stream was closed or ACL ended."""
+        try:
+            return self.call
+        except AttributeError:
+            pass
         enter()
         from .stream import Stream
 
@@ -119,10 +121,10 @@ class ThreadState:
     @property
     def stream(self) -> Stream:
         """The thread's default stream on its device."""
-        return self.call[0]
+        return self.ready()[0]
 
     def invalidate(self) -> None:
-        """Makes the next use of `call` come through `enter`."""
+        """Makes the next use come through `ready` and `enter`."""
         try:
             del self.call
         except AttributeError:

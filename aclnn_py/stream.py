@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .event import Event
 
 SLICE = 0.2  # seconds between looks for Ctrl-C
-_NOTED = 32  # calls after a wait that note where they are made, for the report of a fault
 _LOOK_EVERY = 256  # calls between looks whether the stream is done
 _MOST_IN_FLIGHT = 1024  # calls; one more waits for the stream
 _LARGEST_KEPT_WORKSPACE = 256 << 20  # bytes
@@ -43,7 +42,6 @@ class Stream:
         "_handle",
         "_keep",
         "_limit",
-        "_noting",
         "_lock",
         "_passed",
         "_workspace",
@@ -61,8 +59,7 @@ class Stream:
         self._dropping = False
         self._lock = threading.RLock()
         self._workspace: DeviceBuffer | None = None
-        self._limit = self._first_limit = 0 if _blocking() else _NOTED  # calls kept; one more settles
-        self._noting = True  # calls note the place they are made at
+        self._limit = self._first_limit = 0 if _blocking() else _LOOK_EVERY  # calls kept; one more settles
         handle = ctypes.c_void_p()
         check(acl.aclrtCreateStream(ctypes.byref(handle)), "aclrtCreateStream")
         self._handle = ctypes.c_void_p.from_param(handle.value)  # ready to be passed, with its C type
@@ -115,13 +112,7 @@ class Stream:
 
     def settle(self) -> None:
         """Drops what finished calls kept alive. Called every so many calls; waits only at the limit."""
-        if self._first_limit == 0:
-            self.synchronize()
-            return
-        if self._noting:  # enough of that
-            self._noting = False
-            self._limit = _LOOK_EVERY
-        elif not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT:
+        if self._first_limit == 0 or (not self._drop_finished() and len(self._keep) >= _MOST_IN_FLIGHT):
             self.synchronize()
         else:
             self._limit = len(self._keep) + _LOOK_EVERY
@@ -134,11 +125,6 @@ class Stream:
         if idle:
             self._drop(target)
         return idle
-
-    def _begin_anew(self) -> None:
-        """After a wait."""
-        self._limit = self._first_limit
-        self._noting = True
 
     def _is_idle(self) -> bool:
         status = ctypes.c_int(aclrtStreamStatus.ACL_STREAM_STATUS_NOT_READY)
@@ -188,7 +174,7 @@ class Stream:
         if not code:
             faults.forget(self._device)
             self._drop(target)
-            self._begin_anew()
+            self._limit = self._first_limit
             return
         with self._lock:
             waiting = list(self._keep)[: max(0, target - self._passed)]
@@ -202,7 +188,7 @@ class Stream:
             fail(code, "Stream.synchronize", hint=self._culprit(number), **more)
         finally:  # not before: freeing memory of a device in fault adds to the library's text
             self._drop(target)
-            self._begin_anew()
+            self._limit = self._first_limit
 
     def _culprit(self, number: int) -> str:
         """How to find which call a fault belongs to."""

@@ -1,9 +1,10 @@
 """What is on a stream: the last operators launched, for the report of a fault that shows only later.
 
 A stream keeps an entry per call until it knows that the call is done, for the sake of the memory that it
-uses. The entry begins with (operator, code, place): the caller's code object and the place of the call in it;
-the line is worked out here. Frames would tell the same, but keep every local variable alive. With many calls
-unfinished the later ones do not note their place (see Stream): they are told as after the last one that did.
+uses. The entry begins with the operator and the place of the call, which is the caller's code object and the
+offset of an instruction in it; the line is worked out here. Frames would tell the same, but keep every local
+variable alive. With many calls unfinished the later ones note no place (see callcode): they are told
+as after the last one that did.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ MOST_OF_A_LIST = 3  # tensors
 
 
 class MadeIn(NamedTuple):
-    """The code that made a plan, in place of the code that called: replaying a plan takes no notes."""
+    """Where a plan was made, in place of where it was called: replaying a plan takes no notes."""
 
     code: CodeType
+    offset: int
 
 
-def line_of(code: CodeType, place: int) -> int:
-    """The line of the instruction at byte offset `place`."""
+def line_of(code: CodeType, offset: int) -> int:
+    """The line of the instruction at a byte offset."""
     found = code.co_firstlineno
     for start, end, line in code.co_lines():
-        if start <= place < end and line is not None:
+        if start <= offset < end and line is not None:
             found = line
     return found
 
@@ -37,7 +39,7 @@ def what(entry: tuple[Any, ...]) -> str:
     """The operator of an entry with its tensors: "aclnnAdd  self FLOAT [2, 3], out FLOAT [2, 3]"."""
     if isinstance(entry[0], str):  # a copy, an event
         return entry[0]
-    operator, _, _, *kept = entry
+    operator, _, *kept = entry
     tensors = [p for p in operator.prototype.parameters if p.kind in ("tensor", "tensor_list")]
     shapes = [f"{p.name} {_shown(p.kind, item)}" for p, item in zip(tensors, kept) if item is not None]
     return "  ".join(filter(None, [str(operator), ", ".join(shapes)]))
@@ -47,11 +49,12 @@ def where(entry: tuple[Any, ...]) -> str:
     """Where it was called: "at train.py:12 in step"; "" if that was not noted."""
     if isinstance(entry[0], str) or entry[1] is None:
         return ""
-    _, site, place, *_ = entry
-    code, verb = (site.code, "plan made at") if isinstance(site, MadeIn) else (site, "at")
+    place = entry[1]
+    code, offset = place
+    verb = "plan made at" if isinstance(place, MadeIn) else "at"
     if code.co_filename.startswith(_PACKAGE):  # a call with copy_back, which waits: the traceback tells more
         return ""
-    return f"{verb} {_short(code.co_filename)}:{line_of(code, place)} in {code.co_name}"
+    return f"{verb} {_short(code.co_filename)}:{line_of(code, offset)} in {code.co_name}"
 
 
 def last(entries: Iterable[tuple[Any, ...]], most: int = SHOWN) -> tuple[str, ...]:
