@@ -55,6 +55,18 @@ struct Call {
     std::map<std::string, double> changed;
 };
 
+// What shape inference says of inputs whose rank is not known yet.
+void PrintUnknown(const ops::OpDef &op)
+{
+    gert::InferShapeContext shapes;
+    shapes.inputs.assign(op.inputs.size(), {-2});
+    shapes.outputs.resize(op.outputs.size());
+    const bool inferred = op.shapes(&shapes) == ge::GRAPH_SUCCESS;
+    std::cout << "{\"op\": " << Quoted(op.type) << ", \"unknown\": "
+              << (inferred ? List(shapes.outputs, [](const Shape &shape) { return Numbers(shape.Dims()); }) : "null")
+              << "}\n";
+}
+
 gert::TilingContext ContextOf(const ops::OpDef &op, const Call &call, const std::vector<Shape> &outputs)
 {
     gert::TilingContext context;
@@ -143,6 +155,7 @@ int main()
     for (const auto &entry : ops::Registered()) {
         ops.emplace(entry.first, entry.second());
         PrintDefinition(ops.at(entry.first));
+        PrintUnknown(ops.at(entry.first));
     }
     const auto f32 = ge::DT_FLOAT;
     const auto bf16 = ge::DT_BF16;

@@ -36,7 +36,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def printed(project, tmp_path_factory):
-    """(definitions, calls, calls with one tensor too long) that project.cpp prints, by operator."""
+    """What project.cpp prints, by operator: definitions, calls, too long ones, unknown ranks."""
     program = tmp_path_factory.mktemp("program") / "project"
     sources = [*sorted((project / "op_host").glob("*.cpp")), HERE / "project.cpp"]
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-O0", f"-I{HERE / 'mock'}"]
@@ -60,7 +60,8 @@ def printed(project, tmp_path_factory):
         name: {row["longer"]: row["tiled"] for row in rows if row["op"] == name and "longer" in row}
         for name in definitions
     }
-    return definitions, calls, longer
+    unknown = {row["op"]: row["unknown"] for row in rows if "unknown" in row}
+    return definitions, calls, longer, unknown
 
 
 def camel(name):
@@ -148,9 +149,15 @@ def test_the_small_operators_are_tiled(printed):
     )
 
 
+def test_unknown_ranks_stay_unknown(printed):
+    """A graph is built before its shapes are known; the definitions say that they take any rank."""
+    definitions, *_, unknown = printed
+    assert unknown == {op: [[-2]] * len(definition["outputs"]) for op, definition in definitions.items()}
+
+
 def test_tiling_looks_at_every_shape(printed):
     """The kernels rely on the shapes of a valid call, and nothing behind the tiling checks them."""
-    definitions, _, longer = printed
+    definitions, _, longer, _ = printed
     for op, tiled in longer.items():
         names = [p["name"] for p in definitions[op]["inputs"] + definitions[op]["outputs"]]
         assert list(tiled) == names

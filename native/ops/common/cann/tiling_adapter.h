@@ -27,6 +27,22 @@ inline gert::Shape TokensThen(const gert::Shape &shape, size_t tail, std::initia
     return result;
 }
 
+// In a graph that is still to be given its inputs, {-2} stands for a shape of unknown rank (and -1 for an unknown length).
+constexpr int64_t kUnknownRank = -2;
+
+inline bool RankIsUnknown(const gert::Shape &shape)
+{
+    return shape.GetDimNum() == 1 && shape.GetDim(0) == kUnknownRank;
+}
+
+inline graphStatus LeaveRanksUnknown(gert::InferShapeContext *context, size_t outputs)
+{
+    for (size_t output = 0; output < outputs; ++output) {
+        *context->GetOutputShape(output) = gert::Shape({kUnknownRank});
+    }
+    return GRAPH_SUCCESS;
+}
+
 } // namespace ge
 
 namespace optiling {

@@ -49,6 +49,9 @@ namespace ge {
 inline graphStatus InferHcPreShapes(gert::InferShapeContext *context, bool v2)
 {
     const gert::Shape *x = context->GetInputShape(0);
+    if (x != nullptr && RankIsUnknown(*x)) {
+        return LeaveRanksUnknown(context, v2 ? 4 : 3);
+    }
     if (x == nullptr || x->GetDimNum() < 3) {
         return GRAPH_FAILED;
     }

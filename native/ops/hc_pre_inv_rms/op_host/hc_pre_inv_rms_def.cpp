@@ -33,6 +33,9 @@ namespace ge {
 static graphStatus InferShapeHcPreInvRms(gert::InferShapeContext *context)
 {
     const gert::Shape *x = context->GetInputShape(0);
+    if (x != nullptr && RankIsUnknown(*x)) {
+        return LeaveRanksUnknown(context, 1);
+    }
     if (x == nullptr || x->GetDimNum() < 2) {
         return GRAPH_FAILED;
     }

@@ -42,6 +42,9 @@ namespace ge {
 static graphStatus InferShapeHcPreSinkhorn(gert::InferShapeContext *context)
 {
     const gert::Shape *x = context->GetInputShape(4);
+    if (x != nullptr && RankIsUnknown(*x)) {
+        return LeaveRanksUnknown(context, 3);
+    }
     if (x == nullptr || x->GetDimNum() < 3) {
         return GRAPH_FAILED;
     }
