@@ -32,6 +32,22 @@ COMMANDS = {
 }
 
 
+WITHOUT_NUMPY = ("doctor", "explain")  # for a machine where things are missing
+
+
+def _unusable(name: str, problem: str) -> click.Command:
+    """A command that only says why it cannot run."""
+
+    @click.command(name, short_help="(needs NumPy)", context_settings={"ignore_unknown_options": True})
+    @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
+    def command(rest: tuple[str, ...]) -> None:
+        raise click.ClickException(
+            f"{name} needs NumPy, which cannot be imported: {problem}; see aclnn-py doctor"
+        )
+
+    return command
+
+
 class _Commands(click.Group):
     """Errors of this package as one line and exit status 1, without a traceback."""
 
@@ -41,6 +57,11 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name not in WITHOUT_NUMPY:
+            try:
+                from numpy import ndarray  # noqa: F401  (an incomplete package has a name, but not this)
+            except ImportError as problem:
+                return _unusable(cmd_name, str(problem))
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command

@@ -8,7 +8,6 @@ import click
 
 from .. import catalogue, libraries, roots
 from ..diagnosis.doctor import INFORMATION, OK, PROBLEM, WARNING, examine
-from ..info import info as get_info
 from .tables import paragraph
 
 _COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "red", INFORMATION: "white"}
@@ -18,6 +17,8 @@ _MARKS = {OK: "ok", WARNING: "WARNING", PROBLEM: "PROBLEM", INFORMATION: ""}
 @click.command(short_help="What is loaded, and from where.")
 def info() -> None:
     """What is loaded, from where, and which device it found."""
+    from ..info import info as get_info  # not for the doctor, who works without NumPy
+
     click.echo(get_info())
     root = libraries.root()
     for package in roots.custom_packages(root):

@@ -77,6 +77,7 @@ def examine(probe: bool = True) -> Report:
     """All checks, in the order of the report. `probe=False` starts no ACL."""
     report = Report()
     _python(report)
+    python = report.healthy  # else an operator would only fail again for what is missing
     root = _root(report)
     _variables(report)
     if root is not None:
@@ -87,7 +88,7 @@ def examine(probe: bool = True) -> Report:
         if not emulator:
             _driver(report, root)
         _versions(report, root)
-        if opened and probe:
+        if opened and probe and python:
             _probe(report)
             if not emulator:
                 _kernels(report, root)
@@ -102,16 +103,14 @@ def _python(report: Report) -> None:
     needs = (("numpy", (1, 26), PROBLEM, ""), ("ml_dtypes", (0, 5), WARNING, ", for bfloat16 and float8"))
     for name, least, state, use in needs:
         wanted = ".".join(map(str, least))
+        if not report.healthy:  # and would say so on standard error
+            report.add("Python", name, state, "not tried: it needs numpy")
+            continue
         try:
             version = str(importlib.import_module(name).__version__)
-        except ImportError as problem:
-            report.add(
-                "Python",
-                name,
-                state,
-                f"cannot be imported: {problem}",
-                f"pip install '{name}>={wanted}'{use}",
-            )
+        except Exception as problem:  # half of a package left behind raises anything
+            text = f"cannot be imported: {problem}"
+            report.add("Python", name, state, text, f"pip install '{name}>={wanted}'{use}")
             continue
         old = tuple(int(n) for n in re.findall(r"\d+", version)[:2]) < least
         advice = f"pip install '{name}>={wanted}'" if old else ""

@@ -98,13 +98,13 @@ def operator_rows(operator: str, code: int | None = None) -> list[Row]:
 
 
 def _rules(operator: str, code: int | None) -> list[str]:
+    end = "" if code is None else f": {code} {lookup(code).name}"
     try:
         from . import rules
-    except ImportError:
-        return []
-    texts: Any = getattr(rules, "texts", None)
-    end = "" if code is None else f": {code} {lookup(code).name}"
-    return [text.removesuffix(end) for text in texts(operator, code)] if texts is not None else []
+
+        return [text.removesuffix(end) for text in rules.texts(operator, code)]
+    except (ImportError, AttributeError) as problem:  # they are in a package that needs NumPy
+        return [f"cannot be read: {problem}"]
 
 
 def where(finding: Finding) -> str:
