@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +48,7 @@ def explain(ctx: click.Context, what: tuple[str, ...], operator: str | None, as_
     if not what and operator is None:
         raise click.UsageError("give a code, a log file, or - for standard input; see --help")
     logs = [item for item in what if is_log(item)]
-    codes = [item for item in what if item not in logs]
+    codes = [code for item in what if item not in logs for code in several(item)]
     meanings: list[Status | Note] = []
     for text in codes:
         try:
@@ -86,6 +87,11 @@ def explain(ctx: click.Context, what: tuple[str, ...], operator: str | None, as_
     if as_json:
         click.echo(json.dumps(data if len(data) != 1 else data[0], indent=1))
     ctx.exit(130 if interrupted else 0 if found and known else 1)
+
+
+def several(item: str) -> list[str]:
+    """The codes of an argument such as 161002,507035."""
+    return item.split(",") if re.fullmatch(r"-?\w+(,-?\w+)+", item) else [item]
 
 
 def is_log(item: str) -> bool:

@@ -78,9 +78,9 @@ def parse(text: str) -> tuple[Message, ...]:
         elif device:
             numbers = {"pid": int(device["pid"]), "device": int(device["device"])}
             found.append({"text": device["text"], "trace": trace, **numbers})
-        elif trace or not found:
+        elif not found or (trace and "device" not in found[-1]):
             code = _CODE.search(stripped)
             found.append({"text": stripped, "code": code[0] if code else "", "trace": trace})
-        else:  # a sentence of several lines
-            found[-1]["text"] = f"{found[-1]['text']}\n{stripped}"
+        else:  # a sentence of several lines; what a device says always is
+            found[-1]["text"] = f"{found[-1]['text']}\n{stripped}".strip()
     return tuple(Message(**fields) for fields in found)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gzip
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -127,6 +128,11 @@ def test_several_codes_as_text(explain: Run) -> None:
     ]
     assert "\x1b" not in text and max(map(len, text.splitlines())) <= 100
     assert all(word in text for word in ("layer", "meaning", "causes", "to do", "ACLNN_PY_BLOCKING=1"))
+
+
+def test_a_list_of_codes_in_one_argument(explain: Run) -> None:
+    told = explain("161002,ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,-107002", "0x7bc9b").stdout
+    assert re.findall(r"^\d{6}", told, re.MULTILINE) == ["161002", "507046", "107002", "507035"]
 
 
 def test_negative_numbers_need_no_trick(explain: Run) -> None:

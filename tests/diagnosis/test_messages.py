@@ -60,6 +60,11 @@ def test_text_of_the_device() -> None:
     host, device = parse(OLDER.splitlines()[0] + "\nDEVICE[3] PID[4711]: \nThe error from device(3)\n")
     assert (device.device, device.pid, device.text.strip()) == (3, 4711, "The error from device(3)")
     assert host.device is None
+    *below, device = parse(
+        OLDER + "\nDEVICE[3] PID[4711]: \nEXCEPTION STREAM: \n  Message info[0]: timeout\n"
+    )
+    assert (device.device, device.text) == (3, "EXCEPTION STREAM:\nMessage info[0]: timeout")
+    assert all(message.device is None for message in below)
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
