@@ -26,6 +26,16 @@ def _numbers(name: str, values: Any) -> list[int] | None:
     return [int(value) for value in array.ravel()]
 
 
+def _block_lens(name: str, values: Any, layout: str, batch: int, blocks: int) -> list[int] | None:
+    """The same of the lengths of blocks; ValueError for rows that are not those of the batches."""
+    shape = np.shape(values) if values is not None else ()
+    if layout == "BNSD" and len(shape) > 1 and shape != (batch, blocks):
+        raise ValueError(
+            f"bsa_select_block_mask: {name} has shape {shape}, it must be [B, blocks] = {(batch, blocks)}"
+        )
+    return _numbers(name, values)
+
+
 def _blocks(layout: str, shape: Sequence[int], lengths: list[int] | None, block: int) -> int:
     """Blocks of the longest sequence. The call refuses lengths that are wrong, not this."""
     longest = shape[2] if layout == "BNSD" else min(max(lengths or [0]), shape[0])
@@ -66,9 +76,9 @@ def bsa_select_block_mask(
     max(1, round(sparsity * blocks)) blocks of a batch and head are 1 (fewer if fewer have tokens), blocks
     that a batch does not have are 0. Of equal scores the lower index is chosen; NaN is the largest score.
 
-    Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong layout or rank and
-    for a block_shape that is not two numbers above 0, AclnnParameterError (161002) and AclnnInnerError
-    (561002, the tiling) for what the operator itself refuses.
+    Errors: TypeError for a wrong kind or dtype (nothing is cast); ValueError for a wrong layout or rank, a
+    block_shape that is not two numbers above 0, rows of block lengths that do not fit; AclnnParameterError
+    (161002) and AclnnInnerError (561002, the tiling) for what the operator itself refuses.
     """
     name = "bsa_select_block_mask"
     require(name, "query", query, ("float16", "bfloat16"))
@@ -96,8 +106,8 @@ def bsa_select_block_mask(
         None,
         lengths,
         lengths_k,
-        _numbers("actual_block_len_query", actual_block_len_query),
-        _numbers("actual_block_len_key", actual_block_len_key),
+        _block_lens("actual_block_len_query", actual_block_len_query, layout, batch, x_blocks),
+        _block_lens("actual_block_len_key", actual_block_len_key, layout, batch, y_blocks),
         layout,
         layout,
         heads,

@@ -398,6 +398,8 @@ def test_wrong_arguments_in_python():
         call(query, key, sparsity=0.5, block_shape=64)
     with pytest.raises(TypeError, match="actual_seq_lengths must be whole numbers"):
         call(query, key, sparsity=0.5, actual_seq_lengths=[1.5])
+    with pytest.raises(ValueError, match=r"actual_block_len_key has shape \(2, 1\), .* = \(1, 2\)"):
+        call(query, key, sparsity=0.5, actual_block_len_key=[[5], [6]])
     with pytest.raises(TypeError):
         call(query, key, 0.5)
     with pytest.raises(aclnn.AclnnParameterError, match="dtype of query"):

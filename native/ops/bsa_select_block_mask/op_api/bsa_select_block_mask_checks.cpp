@@ -11,7 +11,7 @@
 namespace ops {
 namespace {
 
-constexpr int64_t kHeadDim = 128;
+constexpr int64_t kHeadDim = BSA_HEAD_DIM;
 constexpr int64_t kBlockStep = 64;
 constexpr int64_t kDefaultBlock = 128;
 constexpr int64_t kMostBatches = 65536; // each has a row in a table

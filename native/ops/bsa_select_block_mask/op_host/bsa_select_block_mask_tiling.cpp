@@ -7,17 +7,14 @@
 namespace ops {
 namespace {
 
-constexpr uint64_t kHeadDim = 128;
+constexpr uint64_t kHeadDim = BSA_HEAD_DIM;
 constexpr uint64_t kVectorsPerCube = 2;
-constexpr uint64_t kSlots = 2;
-constexpr uint64_t kRowAlign = 32;           // cells
 constexpr uint64_t kAlign = 512;             // bytes, of the parts of the workspace
 constexpr uint64_t kMostTileRows = 128;      // what L0C holds twice, with 128 columns
 constexpr uint64_t kLeastTileRows = 16;
 constexpr uint64_t kSlotBytes = 512 << 10;   // aimed at
 constexpr uint64_t kGroupBytes = 64 << 20;   // cells of a group of heads, aimed at
-constexpr uint64_t kMostGroupHeads = 16;
-constexpr uint64_t kCountBytes = 32;         // of one head and vector core
+constexpr uint64_t kCountBytes = BSA_COUNT_LANES * sizeof(int32_t);
 constexpr uint64_t kMostCells = std::numeric_limits<int32_t>::max(); // of one head
 
 // Blocks of a batch that count at all: those without length 0.
@@ -70,7 +67,7 @@ BSASelectBlockMaskPlan TileBSASelectBlockMask(const BSASelectBlockMaskArguments 
     BSASelectBlockMaskTilingData &data = tiling.data;
     const uint64_t batch = arguments.queryLengths.size();
     const uint64_t heads = batch * arguments.heads;
-    const uint64_t pitch = AlignUp(arguments.yBlocks, kRowAlign);
+    const uint64_t pitch = AlignUp(arguments.yBlocks, uint64_t{BSA_ROW_ALIGN});
     const uint64_t cores = std::min<uint64_t>(platform.aicCores, platform.aivCores / kVectorsPerCube);
     if (cores == 0 || heads == 0 || arguments.xBlocks == 0 || arguments.yBlocks == 0) {
         tiling.error = "nothing to split: " + std::to_string(heads) + " heads of " + std::to_string(arguments.xBlocks) +
@@ -115,12 +112,12 @@ BSASelectBlockMaskPlan TileBSASelectBlockMask(const BSASelectBlockMaskArguments 
     data.slotBytes = data.tileRows * pitch * sizeof(float);
     data.headCells = arguments.xBlocks * pitch;
     const uint64_t headBytes = data.headCells * sizeof(int16_t);
-    const uint64_t group = std::clamp<uint64_t>(kGroupBytes / headBytes, 1, kMostGroupHeads);
+    const uint64_t group = std::clamp<uint64_t>(kGroupBytes / headBytes, 1, BSA_MOST_GROUP_HEADS);
     data.groupHeads = static_cast<uint32_t>(std::min(heads, group));
 
     data.pooledKeyOffset = AlignUp(heads * arguments.xBlocks * kHeadDim * 2, kAlign);
     data.scoresOffset = data.pooledKeyOffset + AlignUp(heads * arguments.yBlocks * kHeadDim * 2, kAlign);
-    data.cellsOffset = data.scoresOffset + AlignUp(tiling.blockDim * kSlots * data.slotBytes, kAlign);
+    data.cellsOffset = data.scoresOffset + AlignUp(tiling.blockDim * BSA_SLOTS * data.slotBytes, kAlign);
     data.countsOffset = data.cellsOffset + AlignUp(data.groupHeads * headBytes, kAlign);
     data.countsBytes = AlignUp(data.groupHeads * data.vectorCores * kCountBytes, kAlign);
     data.workspaceBytes = data.countsOffset + 2 * data.countsBytes;

@@ -9,11 +9,11 @@ namespace BSASelectBlockMask {
 
 using namespace AscendC;
 
-constexpr uint32_t HEAD_DIM = 128;
-constexpr uint32_t KEY_TILE = 128;   // key blocks that the cube multiplies at a time
-constexpr uint32_t SLOTS = 2;        // of the ring between cube and vector
-constexpr uint32_t ROW_ALIGN = 32;   // cells of a row are padded to a multiple of this
-constexpr uint32_t COUNT_LANES = 8;  // int32 in 32 bytes
+constexpr uint32_t HEAD_DIM = BSA_HEAD_DIM;
+constexpr uint32_t KEY_TILE = 128; // key blocks that the cube multiplies at a time
+constexpr uint32_t SLOTS = BSA_SLOTS;
+constexpr uint32_t ROW_ALIGN = BSA_ROW_ALIGN;
+constexpr uint32_t COUNT_LANES = BSA_COUNT_LANES;
 
 // A score is the bit pattern of a non-negative half, at most 1.0 = 0x3c00, so it orders as an integer. NaN becomes the
 // largest cell; cells that cannot be chosen, and padding, are -1.

@@ -6,8 +6,6 @@
 
 namespace BSASelectBlockMask {
 
-constexpr uint32_t MOST_GROUP_HEADS = 16;
-
 // The largest threshold that at least `keep` cells reach, found two bits a round. "Before" counts the cells of the vector
 // cores before this one, "own" those of this one.
 struct Search {
@@ -246,7 +244,7 @@ private:
     uint64_t lastRow_ = 0;
     uint32_t tableRows_ = 1;
     uint32_t parity_ = 0;
-    HeadSearch heads_[MOST_GROUP_HEADS];
+    HeadSearch heads_[BSA_MOST_GROUP_HEADS];
     TQue<TPosition::VECIN, 2> in_;
     TQue<TPosition::VECIN, 2> table_;
     TBuf<TPosition::VECCALC> lessBuf_;

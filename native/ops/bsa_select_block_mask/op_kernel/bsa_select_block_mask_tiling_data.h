@@ -4,6 +4,15 @@
 
 #include <cstdint>
 
+// Sizes that tiling function and kernel both count with.
+enum BSASelectBlockMaskSize : uint32_t {
+    BSA_SLOTS = 2,             // of the ring between cube and vector
+    BSA_COUNT_LANES = 8,       // int32 in 32 bytes: the counts of one head and vector core
+    BSA_MOST_GROUP_HEADS = 16, // whose search a vector core keeps at a time
+    BSA_ROW_ALIGN = 32,        // cells of a row are padded to a multiple of this
+    BSA_HEAD_DIM = 128,
+};
+
 // What differs from batch to batch: one row of int64 each, in global memory.
 enum BSASelectBlockMaskBatchField : uint32_t {
     BSA_QUERY_TOKENS,
