@@ -18,7 +18,7 @@ B, S, N, D = 2, 64, 4, 2560
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--digest", action="store_true", help="print a line about the output, not the summary")
+    parser.add_argument("--digest", action="store_true", help="print one line, not the summary")
     options = parser.parse_args()
 
     x = uniform(0, (B, S, N, D), BF16, 2)

@@ -1,4 +1,4 @@
-"""The samples of MhcPost, MhcPostBackward and MhcSinkhorn print the same in both languages; the layer of samples/ learns."""
+"""The samples of MhcPost, its backward and MhcSinkhorn agree in both languages; the sample layer learns."""
 
 import importlib.util
 import itertools
