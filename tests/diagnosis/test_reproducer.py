@@ -276,6 +276,13 @@ def test_a_fault_at_a_wait_leaves_the_calls_that_it_may_be_of(
         assert left_out[0] == left_out[1] != "" and left_out[3] == ""
 
 
+def test_waits_are_looked_at_only_while_somebody_does(tmp_path: Path) -> None:
+    plain = aclnn.Stream.synchronize, aclnn.Event.synchronize
+    with aclnn.reproduce(tmp_path):
+        assert aclnn.Stream.synchronize is not plain[0] and aclnn.Event.synchronize is not plain[1]
+    assert (aclnn.Stream.synchronize, aclnn.Event.synchronize) == plain
+
+
 def test_replaying_a_suspect_says_how_little_it_tells(
     run_python: Callable[..., Any], emulator: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
