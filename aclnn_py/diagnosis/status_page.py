@@ -27,7 +27,8 @@ _GROUPS = (
 _INTRODUCTION = """\
 # Status codes
 
-What acl, the CANN runtime and aclnn operators return when something fails: {count} codes, counting 0 for success.
+What acl, the CANN runtime and aclnn operators return when something fails: {count} codes with
+0, success.
 `aclnn-py explain CODE` prints a row, `aclnn.explain(code)` returns it, every exception of aclnn_py holds it.
 This page is made from `aclnn_py/data/status_codes.json`.
 
