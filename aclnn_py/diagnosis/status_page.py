@@ -27,8 +27,7 @@ _GROUPS = (
 _INTRODUCTION = """\
 # Status codes
 
-What acl, the CANN runtime and aclnn operators return when something fails: {count} codes with
-0, success.
+What acl, the CANN runtime and aclnn operators return: {count} codes, 0 for success among them.
 `aclnn-py explain CODE` prints a row, `aclnn.explain(code)` returns it, every exception of aclnn_py holds it.
 This page is made from `aclnn_py/data/status_codes.json`.
 
