@@ -53,7 +53,8 @@ def mhc_sinkhorn(
     require_rank("mhc_sinkhorn", "x", x, (3, 4), "[b, s, n, n] or [t, n, n]")
     call = op("aclnnMhcSinkhorn")
     result = MhcSinkhorn(empty(tuple(x.shape)))
-    if need_backward:
+    # A num_iters out of range is refused for itself, not for the sizes of slots that follow from it.
+    if need_backward and num_iters in range(1, 101):
         rows = _slots(num_iters) * math.prod(x.shape[:-2]) * _LANES
         result = result._replace(norm_out=empty((rows * x.shape[-1],)), sum_out=empty((rows,)))
     call(x, eps, num_iters, *result, stream=stream)

@@ -33,7 +33,7 @@ RULES = Rules(
     symbols={
         "n": "x.shape[-1]",
         "tokens": "x.shape[:-2]",
-        "T": "prod(x.shape[:-2]) if x.rank > 1 else x.shape[1]",
+        "T": "prod(x.shape[:-2])",
     },
     axes={"tokens": "b, s or t", "T": "the number of tokens"},
     checks=(
