@@ -7,36 +7,43 @@ Importing opens no library and starts nothing; the first use of a tensor, stream
 
 from typing import TYPE_CHECKING, Any
 
-from . import emulator, ops
 from ._version import __version__
-from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
-from .catalogue import add_headers
-from .creation import empty, from_dlpack, tensor, zeros
-from .dtypes import as_dtype
-from .enums import aclDataType, aclFormat
-from .event import Event
-from .info import Info, info
-from .libraries import Where, is_available, which
-from .operator import Operator, op, operators
-from .plan import Plan
-from .prototype import Parameter, Prototype, PrototypeError
-from .runtime import Device, Runtime
-from .status import (
-    AclError,
-    AclnnError,
-    AclnnInnerError,
-    AclnnParameterError,
-    AclnnRuntimeError,
-    AclRuntimeError,
-    DeviceFault,
-    LibraryNotFound,
-    OutOfDeviceMemory,
-    Status,
-    StreamTimeout,
-    explain,
-)
-from .stream import Stream, current_stream, synchronize
-from .tensor import Tensor
+
+try:
+    from numpy import ndarray as _ndarray  # noqa: F401  (a folder that was left behind imports, too)
+except ImportError as _problem:  # `aclnn-py doctor` and `explain` work all the same
+    _no_numpy: ImportError | None = _problem
+else:
+    _no_numpy = None
+    from . import emulator, ops
+    from .arguments import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
+    from .catalogue import add_headers
+    from .creation import empty, from_dlpack, tensor, zeros
+    from .dtypes import as_dtype
+    from .enums import aclDataType, aclFormat
+    from .event import Event
+    from .info import Info, info
+    from .libraries import Where, is_available, which
+    from .operator import Operator, op, operators
+    from .plan import Plan
+    from .prototype import Parameter, Prototype, PrototypeError
+    from .runtime import Device, Runtime
+    from .status import (
+        AclError,
+        AclnnError,
+        AclnnInnerError,
+        AclnnParameterError,
+        AclnnRuntimeError,
+        AclRuntimeError,
+        DeviceFault,
+        LibraryNotFound,
+        OutOfDeviceMemory,
+        Status,
+        StreamTimeout,
+        explain,
+    )
+    from .stream import Stream, current_stream, synchronize
+    from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .diagnosis.check import TensorSpec, check
@@ -55,6 +62,10 @@ _LAZY = {
 
 def __getattr__(name: str) -> Any:
     """What is for diagnosis is imported when it is first used."""
+    if _no_numpy is not None and name in __all__:
+        raise ImportError(
+            f"aclnn_py.{name} needs NumPy, which cannot be imported: {_no_numpy}. pip install 'numpy>=1.26'"
+        ) from _no_numpy
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

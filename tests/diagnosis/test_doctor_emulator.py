@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,3 +43,23 @@ def test_an_emulator_that_fails(
     [problem] = [c for c in report["checks"] if c["state"] == "problem"]
     assert f"failed at {step}" in problem["text"] and str(code) in problem["text"]
     assert report["probe"]["code"] == code
+
+
+@pytest.mark.parametrize("left", ['raise ImportError("libopenblas.so.0: no such file")', ""])
+def test_without_numpy_the_doctor_says_so(
+    run_python: Callable[..., Any], emulator: Callable[..., dict[str, str]], tmp_path: Path, left: str
+) -> None:
+    """NumPy that does not load, or of which only a part is there."""
+    (tmp_path / "numpy").mkdir()  # in the working folder, so found first
+    (tmp_path / "numpy" / "__init__.py").write_text(left)
+    doctor = run_python(MAIN, "doctor", code=1, env=emulator())
+    assert re.search(r"numpy +PROBLEM cannot be imported", doctor.stdout) and not doctor.stderr
+    assert "this machine cannot run aclnn as it is" in doctor.stdout
+    told = run_python(MAIN, "explain", "161002", env=emulator())
+    assert "ACLNN_ERR_PARAM_INVALID" in told.stdout and not told.stderr
+    ops = run_python(MAIN, "ops", "Mhc*", code=1, env=emulator())
+    assert ops.stderr.startswith("Error: ops needs NumPy, which cannot be imported: ")
+    assert ops.stderr.count("\n") == 1
+    assert "(needs NumPy)" in run_python(MAIN, "--help", env=emulator()).stdout
+    use = run_python("import aclnn_py as aclnn; aclnn.tensor", code=1, env=emulator())
+    assert "ImportError: aclnn_py.tensor needs NumPy" in use.stderr
