@@ -43,11 +43,14 @@ function(ascendc_kernel target op)
         set(variant_file ${CMAKE_CURRENT_BINARY_DIR}/${KERNEL_SYMBOL}.cpp)
         configure_file(${ASCENDC_KERNEL_TEMPLATES}/kernel_variant.cpp.in ${variant_file} @ONLY)
         set(flags -O3 -Wno-unused-parameter) # every entry takes workspace, used or not
-        if(ACLNN_PY_SANITIZE)
+        if(ACLNN_PY_KERNEL_OPTIMIZATION)
+          list(APPEND flags ${ACLNN_PY_KERNEL_OPTIMIZATION})
+        elseif(ACLNN_PY_SANITIZE)
           list(APPEND flags -O1) # several times faster to compile
         elseif(level STREQUAL "baseline" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT ACLNN_PY_SIMD)
           list(APPEND flags -O1) # for processors of before 2013 only: half the build time counts for more
-        elseif(level STREQUAL "x86_64_v3")
+        endif()
+        if(level STREQUAL "x86_64_v3")
           list(APPEND flags -march=x86-64-v3)
         elseif(level STREQUAL "x86_64_v4")
           list(APPEND flags -march=x86-64-v4 -mprefer-vector-width=512)
