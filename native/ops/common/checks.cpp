@@ -3,6 +3,7 @@
 #include "nnopbase/op_log.h"
 #include "nnopbase/registry.h"
 #include "aclnn/opdev/op_errno.h"
+#include "runtime/platform.h"
 
 namespace ops {
 namespace {
@@ -17,6 +18,20 @@ std::string Join(std::initializer_list<aclDataType> types)
 }
 
 } // namespace
+
+Shape AroundTokens(const Shape &x, const Shape &before, const Shape &after)
+{
+    Shape shape = before;
+    shape.insert(shape.end(), x.begin(), x.end() - 2);
+    shape.insert(shape.end(), after.begin(), after.end());
+    return shape;
+}
+
+bool On950()
+{
+    constexpr uint32_t arch = 3510;
+    return aclemu::CurrentPlatform().npuArch == arch;
+}
 
 Checks Checks::Generated(const char *op)
 {

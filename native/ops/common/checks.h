@@ -13,6 +13,12 @@ namespace ops {
 
 using Shape = std::vector<int64_t>;
 
+// The token axes of x [.., n, D], that is [b, s] or [t], between what stands before and after them.
+Shape AroundTokens(const Shape &x, const Shape &before, const Shape &after);
+
+// Whether the chip is an Ascend 950.
+bool On950();
+
 class Checks {
 public:
     // A refused dtype or format, shape or value is 161002.

@@ -16,7 +16,6 @@ constexpr const char *kOp = "aclnnMhcPost";
 constexpr int64_t kStreams = 4; // off 950
 constexpr int64_t kTailStep = 128;
 constexpr int64_t kTailLimit = 100000; // itself refused
-constexpr uint32_t kArch950 = 3510;
 constexpr aclnnStatus kRuntimeError = 361001; // ACLNN_ERR_RUNTIME_ERROR
 
 struct Tensors {
@@ -29,9 +28,9 @@ struct Tensors {
 
 aclnnStatus CheckNotNull(const Checks &check, const Tensors &t)
 {
-    const aclemu::Platform &platform = aclemu::CurrentPlatform();
-    if (t.hRes == nullptr && platform.npuArch != kArch950) {
-        return check.Fail(kRuntimeError, std::string("hRes is nullptr, expected a tensor on ") + platform.soc +
+    if (t.hRes == nullptr && !ops::On950()) {
+        return check.Fail(kRuntimeError, std::string("hRes is nullptr, expected a tensor on ") +
+                                             aclemu::CurrentPlatform().soc +
                                              ": the identity in its place is supported on Ascend 950 only.");
     }
     OPS_RETURN_IF_ERROR(check.NotNull("x", t.x));
@@ -67,11 +66,7 @@ aclnnStatus CheckShapes(const Checks &check, const Tensors &t)
 
     OPS_RETURN_IF_ERROR(check.Addressable("x", t.x));
     const int64_t n = x[x.size() - 2];
-    const auto behind = [&x](const Shape &last) { // the token axes of x, [b, s] or [t], then `last`
-        Shape shape(x.begin(), x.end() - 2);
-        shape.insert(shape.end(), last.begin(), last.end());
-        return shape;
-    };
+    const auto behind = [&x](const Shape &last) { return ops::AroundTokens(x, {}, last); };
     if (t.hRes != nullptr) {
         OPS_RETURN_IF_ERROR(check.HasShape("hRes", t.hRes, behind({n, n}), "the token axes of x, then n, n"));
     }
@@ -83,20 +78,20 @@ aclnnStatus CheckShapes(const Checks &check, const Tensors &t)
 // What the source refuses while it tiles.
 aclnnStatus CheckLimits(const Checks &check, const Tensors &t)
 {
-    const aclemu::Platform &platform = aclemu::CurrentPlatform();
-    if (platform.npuArch == kArch950) {
+    if (ops::On950()) {
         return ACLNN_SUCCESS;
     }
+    const char *soc = aclemu::CurrentPlatform().soc;
     const Shape &x = t.x->viewShape;
     const int64_t n = x[x.size() - 2];
     const int64_t tail = x.back();
     if (n != kStreams) {
         return check.Fail(ACLNN_ERR_INNER_NULLPTR, "tiling failed: x has n = " + std::to_string(n) +
-                                                       " streams, expected 4 on " + platform.soc + ".");
+                                                       " streams, expected 4 on " + soc + ".");
     }
     if (tail % kTailStep != 0 || tail >= kTailLimit) {
         return check.Fail(ACLNN_ERR_INNER_NULLPTR, "tiling failed: x has tail axis D = " + std::to_string(tail) +
-                                                       ", expected a multiple of 128 below 100000 on " + platform.soc + ".");
+                                                       ", expected a multiple of 128 below 100000 on " + soc + ".");
     }
     return ACLNN_SUCCESS;
 }

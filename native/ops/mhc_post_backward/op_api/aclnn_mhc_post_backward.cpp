@@ -17,7 +17,6 @@ using ops::Shape;
 constexpr const char *kOp = "aclnnMhcPostBackward";
 constexpr int64_t kTailStep = 128;
 constexpr int64_t kTailLargest = 100000;
-constexpr uint32_t kArch950 = 3510;
 
 struct Tensors {
     const aclTensor *gradOutput;
@@ -55,12 +54,11 @@ std::vector<Named> Given(const Tensors &t, bool outputs)
 
 aclnnStatus CheckNotNull(const Checks &check, const Tensors &t)
 {
-    const aclemu::Platform &platform = aclemu::CurrentPlatform();
     OPS_RETURN_IF_ERROR(check.NotNull("gradOutput", t.gradOutput));
     OPS_RETURN_IF_ERROR(check.NotNull("x", t.x));
-    if (t.hRes == nullptr && platform.npuArch != kArch950) {
+    if (t.hRes == nullptr && !ops::On950()) {
         return check.Fail(ACLNN_ERR_PARAM_NULLPTR,
-                          std::string("hRes is nullptr, expected a valid pointer on ") + platform.soc +
+                          std::string("hRes is nullptr, expected a valid pointer on ") + aclemu::CurrentPlatform().soc +
                               ": the identity in its place is supported on Ascend 950 only.");
     }
     for (const Named &given : Given(t, true)) {
@@ -88,14 +86,13 @@ aclnnStatus CheckDTypes(const Checks &check, const Tensors &t)
 
 aclnnStatus CheckSizes(const Checks &check, const Shape &x)
 {
-    const aclemu::Platform &platform = aclemu::CurrentPlatform();
     const int64_t n = x[x.size() - 2];
     const int64_t tail = x.back();
-    const bool known = n == 4 || (platform.npuArch == kArch950 && (n == 6 || n == 8));
+    const bool known = n == 4 || (ops::On950() && (n == 6 || n == 8));
     if (!known) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID, "x has n = " + std::to_string(n) + " streams, expected " +
-                                                       (platform.npuArch == kArch950 ? "4, 6 or 8" : "4") + " on " +
-                                                       platform.soc + ".");
+                                                       (ops::On950() ? "4, 6 or 8" : "4") + " on " +
+                                                       aclemu::CurrentPlatform().soc + ".");
     }
     if (tail % kTailStep != 0 || tail > kTailLargest) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID, "x has tail axis D = " + std::to_string(tail) +
@@ -116,11 +113,7 @@ aclnnStatus CheckShapes(const Checks &check, const Tensors &t)
                              given.tensor == t.gradHpost;
         OPS_RETURN_IF_ERROR(check.Rank(given.name, given.tensor, {shorter ? rank - 1 : rank}));
     }
-    const auto behind = [&x](const Shape &last) { // the token axes of x, [b, s] or [t], then `last`
-        Shape shape(x.begin(), x.end() - 2);
-        shape.insert(shape.end(), last.begin(), last.end());
-        return shape;
-    };
+    const auto behind = [&x](const Shape &last) { return ops::AroundTokens(x, {}, last); };
     const int64_t n = x[rank - 2];
     OPS_RETURN_IF_ERROR(check.HasShape("gradOutput", t.gradOutput, x, "the shape of x"));
     if (t.hRes != nullptr) {

@@ -8,7 +8,6 @@
 namespace ops {
 namespace {
 
-constexpr uint32_t kArch950 = 3510;
 constexpr int64_t kTailStep = 128;
 constexpr int64_t kTailStep950 = 16;
 constexpr int64_t kTailLargest = 100000;
@@ -22,11 +21,6 @@ struct NamedTensor {
 std::vector<NamedTensor> Group(const MhcPreTensors &t)
 {
     return {{"invRmsOptional", t.invRmsOptional}, {"hMixOptional", t.hMixOptional}, {"hPreOptional", t.hPreOptional}};
-}
-
-bool On950()
-{
-    return aclemu::CurrentPlatform().npuArch == kArch950;
 }
 
 aclnnStatus CheckNotNull(const Checks &check, const MhcPreTensors &t)
@@ -134,11 +128,7 @@ aclnnStatus CheckShapes(const Checks &check, const MhcPreTensors &t)
         OPS_RETURN_IF_ERROR(check.HasShape("gammaOptional", t.gammaOptional, {n, d}, "[n, D]"));
     }
 
-    const auto tokensThen = [&x](const Shape &after) {
-        Shape shape(x.begin(), x.end() - 2);
-        shape.insert(shape.end(), after.begin(), after.end());
-        return shape;
-    };
+    const auto tokensThen = [&x](const Shape &after) { return AroundTokens(x, {}, after); };
     OPS_RETURN_IF_ERROR(check.HasShape("hIn", t.hIn, tokensThen({d}), "the token axes of x, then D"));
     OPS_RETURN_IF_ERROR(check.HasShape("hPost", t.hPost, tokensThen({n}), "the token axes of x, then n"));
     if (t.HasRes()) {

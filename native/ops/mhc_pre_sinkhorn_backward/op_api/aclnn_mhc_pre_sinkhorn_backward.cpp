@@ -18,7 +18,6 @@ constexpr int64_t kStreams = 4;           // n on A2 and A3
 constexpr int64_t kMostStreams950 = 8;
 constexpr int64_t kTailStep = 128;
 constexpr int64_t kTailLimit = 100000;
-constexpr uint32_t kArch950 = 3510;
 
 aclnnStatus CheckNotNull(const Checks &check, const MhcPreSinkhornBackwardTensors &t)
 {
@@ -44,7 +43,7 @@ aclnnStatus CheckRanks(const Checks &check, const MhcPreSinkhornBackwardTensors 
 {
     const aclemu::Platform &platform = aclemu::CurrentPlatform();
     const Shape &x = t.x->viewShape;
-    if (x.size() == 3 && platform.npuArch != kArch950) {
+    if (x.size() == 3 && !ops::On950()) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID,
                           "x has 3 dimensions, shape " + nnop::ToString(x) + ", expected 4 on " + platform.soc +
                               ": the TND layout is supported on Ascend 950 only.");
@@ -79,12 +78,7 @@ aclnnStatus CheckShapes(const Checks &check, const MhcPreSinkhornBackwardTensors
     const int64_t mix = static_cast<int64_t>(static_cast<uint64_t>(square) + 2 * static_cast<uint64_t>(n));
     const int64_t slots = t.sumOut->viewShape[0];
 
-    // The token axes of x, [b, s] or [t], between what stands before and after them.
-    const auto around = [&x](Shape before, const Shape &after) {
-        before.insert(before.end(), x.begin(), x.end() - 2);
-        before.insert(before.end(), after.begin(), after.end());
-        return before;
-    };
+    const auto around = [&x](const Shape &before, const Shape &after) { return ops::AroundTokens(x, before, after); };
     OPS_RETURN_IF_ERROR(check.HasShape("gradHin", t.gradHin, around({}, {c}), "the token axes of x, then c"));
     OPS_RETURN_IF_ERROR(check.HasShape("gradHPost", t.gradHPost, around({}, {n}), "the token axes of x, then n"));
     if (t.gradHRes->viewShape.size() == x.size()) {
@@ -144,10 +138,10 @@ aclnnStatus CheckLimits(const Checks &check, const MhcPreSinkhornBackwardTensors
     const Shape &x = t.x->viewShape;
     const int64_t n = x[x.size() - 2];
     const int64_t c = x.back();
-    if (platform.npuArch == kArch950 ? n > kMostStreams950 : n != kStreams) {
+    if (ops::On950() ? n > kMostStreams950 : n != kStreams) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID,
                           "x has n = " + std::to_string(n) + " streams, expected " +
-                              (platform.npuArch == kArch950 ? "1 to 8" : "4") + " on " + platform.soc + ".");
+                              (ops::On950() ? "1 to 8" : "4") + " on " + platform.soc + ".");
     }
     if (c % kTailStep != 0 || c >= kTailLimit) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID, "x has tail axis c = " + std::to_string(c) +

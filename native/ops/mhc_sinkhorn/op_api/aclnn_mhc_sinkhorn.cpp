@@ -15,7 +15,6 @@ using ops::Shape;
 constexpr const char *kOp = "aclnnMhcSinkhorn";
 constexpr int64_t kMostIters = 100;
 constexpr int64_t kLanes = 8; // floats of a row of normOut and sumOut
-constexpr uint32_t kArch950 = 3510;
 
 struct Arguments {
     const aclTensor *x;
@@ -130,7 +129,7 @@ aclnnStatus PlanChecked(const Checks &check, Arguments a, uint64_t *workspaceSiz
     OPS_RETURN_IF_ERROR(CheckFormats(check, a));
     OPS_RETURN_IF_ERROR(check.NotEmpty("x", a.x));
     const aclemu::Platform &platform = aclemu::CurrentPlatform();
-    if (platform.npuArch != kArch950) {
+    if (!ops::On950()) {
         return check.Fail(ACLNN_ERR_PARAM_INVALID,
                           std::string("x is on ") + platform.soc + ", expected Ascend 950: this operator exists only there.");
     }
