@@ -144,7 +144,7 @@ def build(directory: Path, extra: list[str]) -> Path:
 @pytest.fixture(scope="session")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Twin:
     """The probes; TWIN_PROBE_FLAGS replaces the optimisation flags, e.g. "-O3 -march=x86-64-v3"."""
-    extra = os.environ.get("TWIN_PROBE_FLAGS", "-O1").split()
+    extra = os.environ.get("TWIN_PROBE_FLAGS", "-O0").split()
     return Twin(build(tmp_path_factory.mktemp("probes"), extra))
 
 
