@@ -61,6 +61,22 @@ aclnnStatus RefuseCall(aclnnStatus status, const char *op, const std::string &te
     return Refuse(status, op, std::string(op) + ": " + text);
 }
 
+// What a generated front end looks at before it takes the executor.
+aclnnStatus CheckGivenWorkspace(const Plan &plan, const void *workspace, uint64_t workspaceSize)
+{
+    const char *op = plan.opName.c_str();
+    if (workspace == nullptr && workspaceSize > 0) {
+        return RefuseNull(op, "workspace");
+    }
+    if (workspaceSize < plan.workspaceSize) {
+        aclemu::ReportError("EZ1010", "Invalid_Argument",
+                            plan.opName + " failed: workspaceSize is " + std::to_string(workspaceSize) +
+                                ", but the first phase asked for " + std::to_string(plan.workspaceSize) + ".");
+        return ACLNN_ERR_PARAM_INVALID;
+    }
+    return ACLNN_SUCCESS;
+}
+
 aclnnStatus CheckWorkspace(const Plan &plan, const void *workspace, uint64_t workspaceSize)
 {
     const char *op = plan.opName.c_str();
@@ -202,6 +218,12 @@ aclnnStatus Launch(const char *op, void *workspace, uint64_t workspaceSize, aclO
             return RefuseCall(ACLNN_ERR_INNER_NULLPTR, op,
                               "executor " + Text(executor) + " was planned by " + found->plan.opName +
                                   "GetWorkspaceSize, expected one of " + op + "GetWorkspaceSize.");
+        }
+        if (found != nullptr && found->plan.generated) {
+            const aclnnStatus refused = CheckGivenWorkspace(found->plan, workspace, workspaceSize);
+            if (refused != ACLNN_SUCCESS) {
+                return refused;
+            }
         }
         if (found != nullptr && !found->repeatable.load()) {
             found = Executors().Remove(executor); // used up from here on, whatever happens

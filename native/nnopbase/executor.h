@@ -25,6 +25,7 @@ struct Plan {
     std::vector<const aclTensor *> tensors;              // inputs then outputs, for aclSet*TensorAddr
     size_t inputs = 0;                                   // how many of `tensors` are inputs
     std::vector<std::string> names;                      // of `tensors`, for what debug modes report; may be empty
+    bool generated = false;                              // a front end as CANN's code generator writes it, see Run
 };
 
 // Hands the plan to a new executor. 0, or 561101 when it cannot be made.
@@ -33,7 +34,8 @@ ACLEMU_API aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor
 // The common second phase of `op`: checks executor (161001 when NULL; 561103 when used up, foreign, or planned by
 // another operator, which keeps it), workspace (161001 when NULL though a size is planned and given), enqueues every
 // launch on the stream (361001 with the runtime's code in the text if that fails), and frees a single-use executor
-// whatever happens.
+// whatever happens. That of a generated front end stays when the workspace is refused: null (EZ1011) or too small (161002,
+// EZ1010).
 ACLEMU_API aclnnStatus Run(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
                            aclrtStream stream);
 

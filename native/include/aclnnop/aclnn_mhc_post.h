@@ -33,7 +33,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnMhcPostGetWorkspaceSize(
  * @param [in] workspaceSize  as the first phase returned it
  * @param [in] executor       as the first phase returned it; used up by this call
  * @param [in] stream         where to run; NULL is the default stream of the current context
- * @return 0; 161001 for a null executor or workspace; 561103 for a used-up executor; 361001 when the launch fails
+ * @return 0; 561000 for whatever fails: a null or used-up executor, a null workspace, the launch
  */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnMhcPost(
     void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);

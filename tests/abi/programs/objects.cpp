@@ -247,13 +247,25 @@ void Executors()
     CHECK_OK(aclrtSynchronizeStream(nullptr));
     CHECK(runs == 1);
 
+    // That of a generated front end stays, until a call is accepted.
+    nnop::Plan generated = Counting(&runs, 64);
+    generated.generated = true;
+    CHECK_OK(nnop::Publish(std::move(generated), &size, &executor));
+    CHECK_REFUSED(nnop::Run("aclnnCount", nullptr, 64, executor, nullptr), ACLNN_ERR_PARAM_NULLPTR, "EZ1011");
+    CHECK_REFUSED(nnop::Run("aclnnCount", workspace, 63, executor, nullptr), ACLNN_ERR_PARAM_INVALID, "EZ1010");
+    CHECK(aclemuLiveObjects("executor") == 1);
+    CHECK_OK(nnop::Run("aclnnCount", workspace, 100, executor, nullptr));
+    CHECK(aclemuLiveObjects("executor") == 0);
+    CHECK_OK(aclrtSynchronizeStream(nullptr));
+    CHECK(runs == 2);
+
     CHECK_OK(nnop::Publish(Counting(&runs, 64), &size, &executor));
     CHECK_OK(aclSetAclOpExecutorRepeatable(executor));
     for (int i = 0; i < 3; ++i) {
         CHECK_OK(nnop::Run("aclnnCount", workspace, 100, executor, nullptr));
     }
     CHECK_OK(aclrtSynchronizeStream(nullptr));
-    CHECK(runs == 4);
+    CHECK(runs == 5);
     CHECK_OK(aclDestroyAclOpExecutor(executor));
     CHECK_REFUSED(nnop::Run("aclnnCount", workspace, 100, executor, nullptr), ACLNN_ERR_INNER_NULLPTR, "destroyed");
     CHECK_REFUSED(aclDestroyAclOpExecutor(executor), ACLNN_ERR_INNER, "destroyed");

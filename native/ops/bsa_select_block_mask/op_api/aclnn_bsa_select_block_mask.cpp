@@ -20,6 +20,7 @@ aclnnStatus PlanChecked(const Checks &check, const ops::BSASelectBlockMaskCall &
     OPS_RETURN_IF_ERROR(ops::CheckBSASelectBlockMask(check, call, &arguments));
     arguments.key = ops::ForcedTilingKey();
     nnop::Plan plan;
+    plan.generated = true;
     std::string error;
     if (!ops::PlanBSASelectBlockMask(kOp, call, arguments, &plan, &error)) {
         return check.Fail(ACLNN_ERR_INNER_TILING_ERROR, "tiling failed: " + error + ".");

@@ -96,6 +96,7 @@ aclnnStatus Plan(const Checks &check, const Tensors &t, uint64_t *workspaceSize,
     }
     nnop::Plan plan;
     plan.opName = kOp;
+    plan.generated = true;
     const ops::KernelLaunch launch{"hc_post", ascendc::TaskType::AIV_ONLY, tiling.blockDim, tiling.key};
     ops::PlanKernel(&plan,
                     {{"x", t.x, true},

@@ -126,6 +126,7 @@ aclnnStatus PlanChecked(const Checks &check, const char *op, const HcPreTensors 
     }
     nnop::Plan plan;
     plan.opName = op;
+    plan.generated = true;
     const KernelLaunch launch{kernel, ascendc::TaskType::MIX_AIC_1_2, tiling.blockDim, tiling.key};
     PlanKernel(&plan, Arguments(tensors), tiling.workspaceSize, launch,
                tensors.v2 ? EntryCall<9>(variant->entry) : EntryCall<7>(variant->entry),

@@ -62,6 +62,7 @@ aclnnStatus Plan(const Checks &check, const aclTensor *x, double epsilon, const 
     }
     nnop::Plan plan;
     plan.opName = kOp;
+    plan.generated = true;
     const ops::KernelLaunch launch{"hc_pre_inv_rms", ascendc::TaskType::AIV_ONLY, tiling.blockDim, tiling.key};
     ops::PlanKernel(&plan, {{"x", x, true}, {"out", out, false}}, tiling.workspaceSize, launch,
                     ops::EntryCall<2>(kernel->entry), std::make_shared<HcPreInvRmsTilingData>(tiling.data));

@@ -115,6 +115,7 @@ aclnnStatus Plan(const Checks &check, const Tensors &t, const Attributes &attrib
     }
     nnop::Plan plan;
     plan.opName = kOp;
+    plan.generated = true;
     const ops::KernelLaunch launch{"hc_pre_sinkhorn", ascendc::TaskType::AIV_ONLY, tiling.blockDim, tiling.key};
     ops::PlanKernel(&plan, t, tiling.workspaceSize, launch, ops::EntryCall<TENSORS>(kernel->entry),
                     std::make_shared<HcPreSinkhornTilingData>(tiling.data));
