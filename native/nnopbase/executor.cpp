@@ -202,60 +202,57 @@ aclnnStatus MakeExecutor(Plan plan, uint64_t *workspaceSize, aclOpExecutor **exe
 aclnnStatus Launch(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
                    aclrtStream stream)
 {
-    return Api(op, [=]() -> aclnnStatus {
-        const aclemu::Call call(op);
-        if (aclemu::IsForkedChild()) {
-            aclemu::FailForked();
-            return RefuseCall(ACLNN_ERR_RUNTIME_ERROR, op, "the device cannot be used in a forked process.");
+    if (aclemu::IsForkedChild()) {
+        aclemu::FailForked();
+        return RefuseCall(ACLNN_ERR_RUNTIME_ERROR, op, "the device cannot be used in a forked process.");
+    }
+    if (executor == nullptr) {
+        return RefuseCall(ACLNN_ERR_PARAM_NULLPTR, op,
+                          std::string("executor is nullptr, expected the one that ") + op +
+                              "GetWorkspaceSize made.");
+    }
+    std::shared_ptr<Executor> found = Executors().Find(executor);
+    if (found != nullptr && found->plan.opName != op) { // it stays for the operator that it belongs to
+        return RefuseCall(ACLNN_ERR_INNER_NULLPTR, op,
+                          "executor " + Text(executor) + " was planned by " + found->plan.opName +
+                              "GetWorkspaceSize, expected one of " + op + "GetWorkspaceSize.");
+    }
+    if (found != nullptr && found->plan.generated) {
+        const aclnnStatus refused = CheckGivenWorkspace(found->plan, workspace, workspaceSize);
+        if (refused != ACLNN_SUCCESS) {
+            return refused;
         }
-        if (executor == nullptr) {
-            return RefuseCall(ACLNN_ERR_PARAM_NULLPTR, op,
-                              std::string("executor is nullptr, expected the one that ") + op +
-                                  "GetWorkspaceSize made.");
+    }
+    if (found != nullptr && !found->repeatable.load()) {
+        found = Executors().Remove(executor); // used up from here on, whatever happens
+    }
+    if (found == nullptr) {
+        return RefuseCall(
+            ACLNN_ERR_INNER_NULLPTR, op,
+            "executor " + Text(executor) +
+                " is used up, destroyed, or none of this library; the first phase makes one for "
+                "each call, or aclSetAclOpExecutorRepeatable keeps one.");
+    }
+    const Plan &plan = found->plan;
+    aclnnStatus status = CheckWorkspace(plan, workspace, workspaceSize);
+    if (status == ACLNN_SUCCESS) {
+        status = CheckTensors(*found);
+    }
+    if (status == ACLNN_SUCCESS) {
+        status = WantedFault(plan.opName, 2);
+    }
+    for (size_t i = 0; status == ACLNN_SUCCESS && i < plan.launches.size(); ++i) {
+        auto step = [kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] {
+            return kernel(at);
+        };
+        const aclError code = aclemu::Enqueue(stream, plan.opName, std::move(step), FindUses(plan, workspace));
+        if (code != ACL_SUCCESS) {
+            status = Refuse(ACLNN_ERR_RUNTIME_ERROR, plan.opName.c_str(),
+                            plan.opName + " could not be put on the stream: the runtime returned " +
+                                std::to_string(code) + ".");
         }
-        std::shared_ptr<Executor> found = Executors().Find(executor);
-        if (found != nullptr && found->plan.opName != op) { // it stays for the operator that it belongs to
-            return RefuseCall(ACLNN_ERR_INNER_NULLPTR, op,
-                              "executor " + Text(executor) + " was planned by " + found->plan.opName +
-                                  "GetWorkspaceSize, expected one of " + op + "GetWorkspaceSize.");
-        }
-        if (found != nullptr && found->plan.generated) {
-            const aclnnStatus refused = CheckGivenWorkspace(found->plan, workspace, workspaceSize);
-            if (refused != ACLNN_SUCCESS) {
-                return refused;
-            }
-        }
-        if (found != nullptr && !found->repeatable.load()) {
-            found = Executors().Remove(executor); // used up from here on, whatever happens
-        }
-        if (found == nullptr) {
-            return RefuseCall(
-                ACLNN_ERR_INNER_NULLPTR, op,
-                "executor " + Text(executor) +
-                    " is used up, destroyed, or none of this library; the first phase makes one for "
-                    "each call, or aclSetAclOpExecutorRepeatable keeps one.");
-        }
-        const Plan &plan = found->plan;
-        aclnnStatus status = CheckWorkspace(plan, workspace, workspaceSize);
-        if (status == ACLNN_SUCCESS) {
-            status = CheckTensors(*found);
-        }
-        if (status == ACLNN_SUCCESS) {
-            status = WantedFault(plan.opName, 2);
-        }
-        for (size_t i = 0; status == ACLNN_SUCCESS && i < plan.launches.size(); ++i) {
-            auto step = [kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] {
-                return kernel(at);
-            };
-            const aclError code = aclemu::Enqueue(stream, plan.opName, std::move(step), FindUses(plan, workspace));
-            if (code != ACL_SUCCESS) {
-                status = Refuse(ACLNN_ERR_RUNTIME_ERROR, plan.opName.c_str(),
-                                plan.opName + " could not be put on the stream: the runtime returned " +
-                                    std::to_string(code) + ".");
-            }
-        }
-        return status;
-    });
+    }
+    return status;
 }
 
 } // namespace
@@ -267,9 +264,16 @@ aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor **executor
 }
 
 aclnnStatus Run(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
-                aclrtStream stream)
+                aclrtStream stream, aclnnStatus failure)
 {
-    return Launch(op, workspace, workspaceSize, executor, stream);
+    return Api(op, [=]() -> aclnnStatus {
+        const aclemu::Call call(op);
+        const aclnnStatus status = Launch(op, workspace, workspaceSize, executor, stream);
+        if (status == ACLNN_SUCCESS || failure == ACLNN_SUCCESS || status == aclemu::OperatorFault(op, 2)) {
+            return status;
+        }
+        return failure;
+    });
 }
 
 } // namespace nnop

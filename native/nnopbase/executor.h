@@ -36,7 +36,9 @@ ACLEMU_API aclnnStatus Publish(Plan plan, uint64_t *workspaceSize, aclOpExecutor
 // launch on the stream (361001 with the runtime's code in the text if that fails), and frees a single-use executor
 // whatever happens. That of a generated front end stays when the workspace is refused: null (EZ1011) or too small (161002,
 // EZ1010).
+// An operator that has one code for whatever fails in its second phase gives it as `failure`; a fault that was asked for comes
+// out as it is.
 ACLEMU_API aclnnStatus Run(const char *op, void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
-                           aclrtStream stream);
+                           aclrtStream stream, aclnnStatus failure = 0);
 
 } // namespace nnop

@@ -14,7 +14,7 @@ from pathlib import Path
 
 FLOAT, FLOAT16, DOUBLE, BF16 = 0, 1, 11, 27
 ND, NCHW, NC1HWC0 = 2, 0, 3
-NULLPTR, INVALID, RUNTIME, TILING = 161001, 161002, 361001, 561103
+NULLPTR, INVALID, RUNTIME, INNER, TILING = 161001, 161002, 361001, 561000, 561103
 ON_950 = "950" in os.environ.get("ACLEMU_SOC", "")
 SIZE = {FLOAT: 4, FLOAT16: 2, DOUBLE: 8, BF16: 2}
 p, i64, u64 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64
@@ -70,6 +70,7 @@ class Call:
     def __init__(self, op, arguments):
         self.op, self.arguments = op, arguments  # in C order
         self.pointers = {"workspaceSize": True, "executor": True}
+        self.second = 0  # what the second phase returns
 
     def change(self, changes):
         """`x: None` passes NULL, `x__dtype: ...` changes a property, `numIters: ...` an attribute."""
@@ -106,7 +107,7 @@ class Call:
         if status == 0:
             run = abi.function(self.op, [p, u64, p, p])
             assert size.value == 0  # nothing strided here
-            assert run(None, 0, executor, abi.stream) == 0
+            assert run(None, 0, executor, abi.stream) == self.second
             assert not execute or abi.synchronize(abi.stream) == 0, abi.text()
             abi.synchronize(abi.stream)
         for handle in handles:
@@ -339,6 +340,25 @@ def check_other_calls(abi):
         assert status == INVALID and f"{name} is not a live aclTensor" in text, text
 
 
+def check_second_phases(abi):
+    """MhcPost has one code for whatever fails there, the others that of what failed."""
+    for op, null, no_executor in (
+        ("aclnnMhcPost", INNER, INNER),
+        ("aclnnMhcPostBackward", NULLPTR, TILING),
+        ("aclnnMhcSinkhorn", NULLPTR, TILING),
+    ):
+        run = abi.function(op, [p, u64, p, p])
+        assert run(None, 0, None, abi.stream) == null, op
+        assert run(None, 0, abi.stream, abi.stream) == no_executor, op  # an object of another kind
+        assert f"{op}: executor" in abi.text().decode()
+    fail = abi.function("aclemuFailOperator", [ctypes.c_char_p, ctypes.c_int, ctypes.c_int32])
+    for code in (507015, 0):
+        assert fail(b"aclnnMhcPost", 2, code) == 0
+        call = post_call()
+        call.second = code  # a fault that was asked for comes out as it is
+        assert call.run(abi)[0] == 0
+
+
 def main():
     abi = Abi(Path(sys.argv[1]))
     before = [abi.live(kind) for kind in (b"tensor", b"executor")]
@@ -346,6 +366,7 @@ def main():
     check_rows(abi, backward_call, backward_rows())
     check_rows(abi, sinkhorn_call, sinkhorn_rows())
     check_other_calls(abi)
+    check_second_phases(abi)
     assert [abi.live(kind) for kind in (b"tensor", b"executor")] == before
 
 

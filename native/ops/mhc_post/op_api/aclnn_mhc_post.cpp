@@ -6,7 +6,6 @@
 #include "ops/common/checks.h"
 #include "ops/common/kernel_plan.h"
 #include "ops/mhc_common/op_host/mhc_post_tiling.h"
-#include "runtime/fault.h"
 
 namespace {
 
@@ -158,8 +157,5 @@ aclnnStatus aclnnMhcPostGetWorkspaceSize(const aclTensor *x, const aclTensor *hR
 
 aclnnStatus aclnnMhcPost(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
 {
-    // CANN's second phase of this operator has one code for whatever went wrong in it.
-    const aclnnStatus status = nnop::Run(kOp, workspace, workspaceSize, executor, stream);
-    const bool wanted = status == aclemu::OperatorFault(kOp, 2); // a fault that was asked for comes out as it is
-    return status == ACLNN_SUCCESS || wanted ? status : ACLNN_ERR_INNER;
+    return nnop::Run(kOp, workspace, workspaceSize, executor, stream, ACLNN_ERR_INNER);
 }
