@@ -5,6 +5,7 @@ Nothing of the binding takes part, so what is checked here is what a C program s
 
 import copy
 import ctypes
+import gc
 import itertools
 import re
 from dataclasses import dataclass
@@ -147,6 +148,7 @@ class Library:
 
 @pytest.fixture(scope="module")
 def library(emulator_root):
+    gc.collect()  # tensors of earlier modules, else they go while a test here counts
     made = Library(emulator_root)
     yield made
     assert made.free(made.memory) == 0

@@ -47,6 +47,7 @@ def mutant(tmp_path):
     return tmp_path / "build" / "root"
 
 
+@pytest.mark.slow
 def test_doubling_one_instruction_fails_the_operators_tests(mutant):
     """That they pass without it, the rest of the run tells."""
     environment = os.environ | {"ACLNN_PY_BACKEND": "cann", "ASCEND_HOME_PATH": str(mutant)}
