@@ -10,6 +10,7 @@ does not exist is made.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -92,20 +93,22 @@ def outdated(folder: Path, names: Iterable[str] = ()) -> dict[Path, str]:
     return wrong
 
 
-def main(arguments: list[str]) -> int:
-    only_check = "--check" in arguments
-    given = [a for a in arguments if a != "--check"]
-    if not given:
-        print(__doc__)
-        return 2
-    wrong = outdated(Path(given[0]), given[1:])
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m aclnn_py.diagnosis.rules_page", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("folder", type=Path, help="where the pages are")
+    parser.add_argument("operator", nargs="*", help="default: every operator that has rules")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a page is outdated")
+    options = parser.parse_args(arguments)
+    wrong = outdated(options.folder, options.operator)
     for file, text in wrong.items():
-        print(f"{file}{' is not up to date' if only_check else ''}")
-        if not only_check:
+        print(f"{file}{' is not up to date' if options.check else ''}")
+        if not options.check:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
-    return 1 if wrong and only_check else 0
+    return 1 if wrong and options.check else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
