@@ -2,7 +2,8 @@
 
 On CANN there is no such thing: `available()` is False, the queries answer nothing and the controls do
 nothing, so a program may keep its calls. The same settings exist as environment variables (`ACLEMU_CHECK`,
-`ACLEMU_STREAM`, `ACLEMU_CALLS`, `ACLEMU_FAULTS`); source: `include/aclemu.h` of the emulator.
+`ACLEMU_STREAM`, `ACLEMU_CALLS`, `ACLEMU_FAULTS`); chip, cores, devices and memory have variables only
+(`ACLEMU_SOC` ...). Source: `include/aclemu.h` of the emulator.
 """
 
 from __future__ import annotations

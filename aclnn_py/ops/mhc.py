@@ -127,8 +127,9 @@ def mhc_pre_sinkhorn(
       phi    float32              [n*n + 2n, n*c]
       alpha  float32              [3]: pre, post, res
       bias   float32              [n*n + 2n]
-    `hc_mult` (= n) must be 4 and `num_iters` 20 on today's devices. `hc_eps` is added after the sigmoid of
-    h_pre and in Sinkhorn's sums, `norm_eps` under the square root.
+    c is a multiple of 128 up to 100000, on Ascend 950 4096 or 7168. `hc_mult` (= n) must be 4 and
+    `num_iters` 20 on today's devices. `hc_eps` is added after the sigmoid of h_pre and in Sinkhorn's sums,
+    `norm_eps` under the square root.
 
     Returns at once with device tensors (see MhcPreSinkhorn); `.numpy()` waits for them. With `need_backward`
     the result also remembers the inputs, and its method `backward` gives the gradients.

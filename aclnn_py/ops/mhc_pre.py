@@ -68,6 +68,7 @@ def mhc_pre(
       alpha  float32              [3]: pre, post, res; or [2]: no h_res
       bias   float32              [n*n + 2n] or [2n]
       gamma  float32              [n, D], or None: multiplies x in front of the projection
+    D is a multiple of 128 up to 100000, on Ascend 950 a multiple of 16 up to 16384.
     `hc_eps` is added after the sigmoid of h_pre and, with an alpha of 2, to h_post; `norm_eps` under the
     square root. `need_optional` also returns inv_rms, h_mix and h_pre.
 
