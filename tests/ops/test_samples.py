@@ -1,6 +1,7 @@
 """The two sample programs: both run, and from the same input they print the same numbers."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -119,6 +120,21 @@ def test_the_readmes_lines_for_cpp(emulator_root, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert all(f"\n{name} " in f"\n{done.stdout}" for name in OUTPUTS)
+
+
+def test_the_readmes_python_runs_as_printed(emulator_root):
+    """All blocks one after the other, as a reader would type them into one session."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", (SAMPLES.parent / "README.md").read_text(), re.M | re.S)
+    assert len(blocks) >= 2 and "mhc_pre_sinkhorn(" in blocks[0]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)],
+        cwd=emulator_root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Ascend910" in done.stdout
 
 
 @pytest.mark.parametrize(
