@@ -56,7 +56,7 @@ function(ascendc_kernel target op)
           list(APPEND flags -march=x86-64-v4 -mprefer-vector-width=512)
         endif()
         set_source_files_properties(${variant_file} TARGET_DIRECTORY ${target} PROPERTIES
-          SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${flags}" COMPILE_DEFINITIONS "__NPU_ARCH__=${arch};${definitions}"
+          COMPILE_OPTIONS "${flags}" COMPILE_DEFINITIONS "__NPU_ARCH__=${arch};${definitions}"
           OBJECT_DEPENDS ${KERNEL_SOURCE})
         target_sources(${target} PRIVATE ${variant_file})
         string(APPEND KERNEL_DECLARATIONS "extern \"C\" void ${KERNEL_SYMBOL}();\n")

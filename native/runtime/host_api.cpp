@@ -33,7 +33,7 @@ aclError MallocHost(const char *parameter, void **out, size_t size)
     return ACL_SUCCESS;
 }
 
-aclError Free(void *hostPtr)
+aclError FreeForCaller(void *hostPtr)
 {
     if (hostPtr == nullptr) {
         return FailNull("hostPtr");
@@ -105,7 +105,7 @@ aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cf
 
 aclError aclrtFreeHost(void *hostPtr)
 {
-    return Api("aclrtFreeHost", [=] { return aclemu::Free(hostPtr); });
+    return Api("aclrtFreeHost", [=] { return aclemu::FreeForCaller(hostPtr); });
 }
 
 aclError aclrtFreeHostWithDevSync(void *hostPtr)
@@ -118,7 +118,7 @@ aclError aclrtFreeHostWithDevSync(void *hostPtr)
                 return status;
             }
         }
-        return aclemu::Free(hostPtr);
+        return aclemu::FreeForCaller(hostPtr);
     });
 }
 

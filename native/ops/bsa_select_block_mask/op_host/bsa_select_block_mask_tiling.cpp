@@ -7,7 +7,7 @@
 namespace ops {
 namespace {
 
-constexpr uint64_t kHeadDim = BSA_HEAD_DIM;
+constexpr uint64_t kHeadElements = BSA_HEAD_DIM;
 constexpr uint64_t kVectorsPerCube = 2;
 constexpr uint64_t kAlign = 512;             // bytes, of the parts of the workspace
 constexpr uint64_t kMostTileRows = 128;      // what L0C holds twice, with 128 columns
@@ -37,8 +37,8 @@ std::vector<int64_t> BatchTable(const BSASelectBlockMaskArguments &a)
         const int64_t vy = static_cast<int64_t>(CeilDiv(static_cast<uint64_t>(a.keyLengths[b]), a.blockY));
         row[BSA_QUERY_TOKENS] = a.queryLengths[b];
         row[BSA_KEY_TOKENS] = a.keyLengths[b];
-        row[BSA_QUERY_START] = queryToken * static_cast<int64_t>(a.heads * kHeadDim);
-        row[BSA_KEY_START] = keyToken * static_cast<int64_t>(a.heads * kHeadDim);
+        row[BSA_QUERY_START] = queryToken * static_cast<int64_t>(a.heads * kHeadElements);
+        row[BSA_KEY_START] = keyToken * static_cast<int64_t>(a.heads * kHeadElements);
         row[BSA_QUERY_BLOCKS] = vx;
         row[BSA_KEY_BLOCKS] = vy;
         row[BSA_QUERY_LENS] = queryBlock;
@@ -89,13 +89,13 @@ BSASelectBlockMaskPlan TileBSASelectBlockMask(const BSASelectBlockMaskArguments 
 
     data.batch = batch;
     data.heads = arguments.heads;
-    data.queryElements = (arguments.tokensFirst ? 1 : batch) * arguments.heads * arguments.queryAxis * kHeadDim;
-    data.keyElements = (arguments.tokensFirst ? 1 : batch) * arguments.heads * arguments.keyAxis * kHeadDim;
+    data.queryElements = (arguments.tokensFirst ? 1 : batch) * arguments.heads * arguments.queryAxis * kHeadElements;
+    data.keyElements = (arguments.tokensFirst ? 1 : batch) * arguments.heads * arguments.keyAxis * kHeadElements;
     data.queryLensCount = arguments.queryLens.size();
     data.keyLensCount = arguments.keyLens.size();
-    data.queryHeadStride = arguments.tokensFirst ? kHeadDim : arguments.queryAxis * kHeadDim;
-    data.keyHeadStride = arguments.tokensFirst ? kHeadDim : arguments.keyAxis * kHeadDim;
-    data.tokenStride = arguments.tokensFirst ? arguments.heads * kHeadDim : kHeadDim;
+    data.queryHeadStride = arguments.tokensFirst ? kHeadElements : arguments.queryAxis * kHeadElements;
+    data.keyHeadStride = arguments.tokensFirst ? kHeadElements : arguments.keyAxis * kHeadElements;
+    data.tokenStride = arguments.tokensFirst ? arguments.heads * kHeadElements : kHeadElements;
     data.blockX = arguments.blockX;
     data.blockY = arguments.blockY;
     data.xBlocks = arguments.xBlocks;
@@ -115,8 +115,8 @@ BSASelectBlockMaskPlan TileBSASelectBlockMask(const BSASelectBlockMaskArguments 
     const uint64_t group = std::clamp<uint64_t>(kGroupBytes / headBytes, 1, BSA_MOST_GROUP_HEADS);
     data.groupHeads = static_cast<uint32_t>(std::min(heads, group));
 
-    data.pooledKeyOffset = AlignUp(heads * arguments.xBlocks * kHeadDim * 2, kAlign);
-    data.scoresOffset = data.pooledKeyOffset + AlignUp(heads * arguments.yBlocks * kHeadDim * 2, kAlign);
+    data.pooledKeyOffset = AlignUp(heads * arguments.xBlocks * kHeadElements * 2, kAlign);
+    data.scoresOffset = data.pooledKeyOffset + AlignUp(heads * arguments.yBlocks * kHeadElements * 2, kAlign);
     data.cellsOffset = data.scoresOffset + AlignUp(tiling.blockDim * BSA_SLOTS * data.slotBytes, kAlign);
     data.countsOffset = data.cellsOffset + AlignUp(data.groupHeads * headBytes, kAlign);
     data.countsBytes = AlignUp(data.groupHeads * data.vectorCores * kCountBytes, kAlign);

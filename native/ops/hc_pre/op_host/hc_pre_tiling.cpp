@@ -6,7 +6,7 @@ namespace ops {
 namespace {
 
 constexpr uint64_t kStreams = 4;
-constexpr uint64_t kMix = kStreams * kStreams + 2 * kStreams;
+constexpr uint64_t kMixRows = kStreams * kStreams + 2 * kStreams;
 constexpr uint64_t kMostTokensPerLoop = 32;
 
 } // namespace
@@ -17,7 +17,7 @@ Tiling<HcPreTilingData> TileHcPre(const HcPreArguments &arguments, const TilingP
     projection.tokens = arguments.tokens;
     projection.tail = arguments.tail;
     projection.streams = kStreams;
-    projection.mix = kMix;
+    projection.mix = kMixRows;
     projection.normEps = arguments.normEps;
     projection.hf32 = true;
     projection.extraBytes = kMostTokensPerLoop * kStreams * sizeof(float); // pre_mix
