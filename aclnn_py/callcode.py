@@ -147,8 +147,11 @@ def call_source(prototype: Prototype) -> str:
         f"        _operator._fail(_code, 1, {values})",
         "    _before = _len(_keep)",
         f"    if _before < {NOTED}:",
-        "        _frame = _getframe(1)",
-        "        _place = _frame.f_code, _frame.f_lasti",
+        "        try:",
+        "            _frame = _getframe(1)",
+        "            _place = _frame.f_code, _frame.f_lasti",
+        "        except _ValueError:",  # no Python called it: atexit, a thread started with the operator
+        "            _place = None",
         "    else:",
         "        _place = None",
         "    if _size:",

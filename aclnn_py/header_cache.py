@@ -27,8 +27,10 @@ _FORMAT = f"{__version__}/2"  # of the cache; another one is not read
 
 def file_of(place: Path) -> Path:
     """Where the cache of a folder of headers is."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "aclnn_py" / f"{hashlib.sha256(str(place).encode()).hexdigest()[:24]}.json"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # XDG: a relative one counts as unset
+        base = str(Path.home() / ".cache")
+    return Path(base) / "aclnn_py" / f"{hashlib.sha256(os.fsencode(place)).hexdigest()[:24]}.json"
 
 
 def load(place: Path) -> dict[Path, Known]:

@@ -90,6 +90,16 @@ def _exports(path: Path, name: str) -> bool:
         return False
 
 
+class _Library(ctypes.CDLL):
+    """ctypes says that a symbol is missing in UTF-8: a path or name of other bytes is a UnicodeError there."""
+
+    def __getitem__(self, name: Any) -> Any:
+        try:
+            return super().__getitem__(name)
+        except UnicodeError:
+            raise AttributeError(f"{self._name!a} has no symbol {name!a}") from None
+
+
 def _load(path: Path, mode: int) -> ctypes.CDLL:
     """OSError if it cannot be opened; also of a file whose end is missing, which would kill the process."""
     try:
@@ -98,7 +108,7 @@ def _load(path: Path, mode: int) -> ctypes.CDLL:
         size = end = 0  # the loader says it better
     if size < end:
         raise OSError(f"{path}: file too short: {size} bytes are there of {end} or more")
-    return ctypes.CDLL(str(path), mode=mode)
+    return _Library(str(path), mode=mode)
 
 
 def _end_of_segments(path: Path) -> int:

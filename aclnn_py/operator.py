@@ -44,7 +44,8 @@ class _Missing:
 
 
 _MISSING = _Missing()
-_PACKAGE = str(Path(__file__).parent) + os.sep
+_GENERATED = "<aclnn_py "  # how the file names of generated code begin
+_OURS = (str(Path(__file__).parent) + os.sep, _GENERATED)
 _OPS = f"{__package__}.ops"
 # What generated code uses of Python, under names that no parameter can have
 _BUILTINS = {
@@ -54,6 +55,7 @@ _BUILTINS = {
     "_float": float,
     "_AttributeError": AttributeError,
     "_TypeError": TypeError,
+    "_ValueError": ValueError,
 }
 
 
@@ -233,7 +235,7 @@ def workspace(stream: Stream, size: int, executor: Any) -> Any:
 def user_frame(depth: int) -> FrameType:
     """The frame that called a function of this package, for calls that one of those makes."""
     frame = sys._getframe(depth + 1)
-    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
         frame = frame.f_back
     return frame
 
@@ -260,7 +262,7 @@ def _build(prototype: Prototype, inner: bool = False) -> Operator:
     for i, parameter in enumerate(prototype.parameters):
         if parameter.kind not in SLOTS:
             scope[f"_to_c{i}"] = callcode.to_c(parameter)
-    call = _compiled(source, prototype.name, f"<aclnn_py operator {prototype.name}>", scope)
+    call = _compiled(source, prototype.name, f"{_GENERATED}operator {prototype.name}>", scope)
     call.__doc__ = _documentation(prototype)
     call.__signature__ = callcode.signature(prototype)
     own = type(
@@ -275,7 +277,7 @@ def _build(prototype: Prototype, inner: bool = False) -> Operator:
     made._bind = _compiled(
         callcode.bind_source(prototype),
         prototype.name,
-        f"<aclnn_py plan of {prototype.name}>",
+        f"{_GENERATED}plan of {prototype.name}>",
         dict(_BUILTINS),
     )
     return made
@@ -292,9 +294,8 @@ def _documentation(prototype: Prototype) -> str:
     rows = [(p.name, p.ctype, p.role + (", optional" if p.optional else "")) for p in prototype.parameters]
     wide = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
     lines = [f"  {name:<{wide[0]}}  {ctype:<{wide[1]}}  {role}" for name, ctype, role in rows]
-    return "\n".join(
-        [f"{prototype.name}, from {prototype.header}.", "", *lines, "", "Returns None; see Operator."]
-    )
+    header = os.fsencode(prototype.header).decode("utf-8", "replace")  # a docstring is UTF-8
+    return "\n".join([f"{prototype.name}, from {header}.", "", *lines, "", "Returns None; see Operator."])
 
 
 _operators: dict[tuple[str, str | None, bool], Operator] = {}
@@ -310,7 +311,8 @@ def op(name: str, prototype: str | None = None) -> Operator:
     for text that cannot be read; TypeError if `name` is no str.
     """
     # After a fault, what a function of aclnn_py.ops launched is told as launched where that was called
-    return _get(name, prototype, sys._getframe(1).f_globals.get("__package__") == _OPS)
+    caller = sys._getframe().f_back
+    return _get(name, prototype, caller is not None and caller.f_globals.get("__package__") == _OPS)
 
 
 @cache

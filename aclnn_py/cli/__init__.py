@@ -82,7 +82,8 @@ class _Commands(click.Group):
     cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, prog_name="aclnn-py")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Call CANN's aclnn operators, on an NPU or on the CPU emulator.
 
     \b
@@ -90,5 +91,8 @@ def cli() -> None:
                         program 2>&1 | aclnn-py explain -        find the cause in a log
     Nothing works yet?  aclnn-py doctor                what this machine has, what is missing
 
-    Exit status: 0 fine, 1 an error, 2 wrong usage. Output is plain text when it goes to a file or a pipe.
+    Exit status: 0 fine, 1 an error, 2 wrong usage. Output is plain text when it goes to a file or a pipe,
+    and without colours where NO_COLOR is set.
     """
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False

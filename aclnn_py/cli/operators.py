@@ -44,5 +44,5 @@ def stubs(pattern: str, output: Path | None, install: bool) -> None:
     if output is None:
         click.echo(content, nl=False)
         return
-    output.write_text(content)
+    output.write_text(content, "utf-8", "replace")
     click.echo(f"wrote {output}")

@@ -13,12 +13,16 @@ import click
 
 def width() -> int:
     """Columns to write in: the terminal's, 100 otherwise."""
-    return max(60, min(shutil.get_terminal_size((100, 24)).columns, 120)) if sys.stdout.isatty() else 100
+    return max(60, min(shutil.get_terminal_size((100, 24)).columns, 120)) if _on_terminal() else 100
+
+
+def _on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()  # None: it was closed when Python started
 
 
 def table(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> None:
     """Writes rows under headers: by rich on a terminal if it is installed, else in columns of plain text."""
-    if sys.stdout.isatty() and find_spec("rich") is not None:
+    if _on_terminal() and find_spec("rich") is not None:
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text

@@ -4,7 +4,7 @@ A stream keeps an entry per call until it knows that the call is done, for the s
 uses. The entry begins with the operator and the place of the call, which is the caller's code object and the
 offset of an instruction in it; the line is worked out here. Frames would tell the same, but keep every local
 variable alive. With many calls unfinished the later ones note no place (see callcode): they are told
-as after the last one that did.
+as after the last one that did, apart from those alike that did, since they may be from elsewhere.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def last(entries: Iterable[tuple[Any, ...]], most: int = SHOWN) -> tuple[str, ..
     groups: list[list[Any]] = []  # what, where, number
     for entry in reversed(list(entries)):
         operator, site = what(entry), where(entry)
-        same = bool(groups) and groups[-1][0] == operator and (not site or groups[-1][1] in ("", site))
-        if same:
-            groups[-1][1] = groups[-1][1] or site
+        if groups and groups[-1][:2] == [operator, site]:
             groups[-1][2] += 1
         elif len(groups) < most:
             groups.append([operator, site, 1])

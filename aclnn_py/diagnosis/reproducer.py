@@ -200,7 +200,7 @@ def write(
         record["suspect"] = True
     np.savez(folder / "arguments.npz", **arrays)  # type: ignore[arg-type]
     _write(folder / "environment.json", environment(prototype.name))
-    (folder / "reproduce.py").write_text(reproducer_script.program(record), "utf-8")
+    (folder / "reproduce.py").write_text(reproducer_script.program(record), "utf-8", "replace")
     _write(folder / "call.json", record)  # last: a folder without it is not complete
     return folder
 

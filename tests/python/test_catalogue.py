@@ -54,6 +54,25 @@ def test_a_header_that_cannot_be_read_hides_no_other(root: Path, kind: str) -> N
         catalogue._complete.clear()
 
 
+def test_a_folder_whose_name_is_not_utf8(root: Path, tmp_path: Path) -> None:
+    odd = root.rename(os.fsdecode(os.fsencode(root) + b"\xff"))
+    for _ in range(2):
+        assert list(catalogue.prototypes(odd)) == ["aclnnGood"]
+        catalogue._headers.clear()
+        catalogue._complete.clear()
+    assert len(list((tmp_path / "cache" / "aclnn_py").iterdir())) == 1
+
+
+def test_a_relative_cache_folder_counts_as_unset(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    catalogue.prototypes(root)
+    assert not (tmp_path / "cache").exists() and (tmp_path / "home" / ".cache" / "aclnn_py").is_dir()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_operator_it_is_named_after_is_told_why(root: Path, kind: str) -> None:
     file = unreadable(root / "include" / "aclnnop" / "aclnn_bad.h", kind)

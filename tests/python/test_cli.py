@@ -71,6 +71,37 @@ def test_stubs_are_python_that_names_the_parameters(command: Run, tmp_path: Path
     assert "class _aclnnStubFail(Operator):" in (tmp_path / "raw.pyi").read_text()
 
 
+def test_a_root_whose_name_is_not_utf8(
+    command: Run, run_python: Run, stub_root: Path, tmp_path: Path
+) -> None:
+    odd = tmp_path / os.fsdecode(b"root \xff")
+    odd.symlink_to(stub_root)
+    command("stubs", "-o", str(tmp_path / "raw.pyi"), ASCEND_HOME_PATH=odd)
+    compile((tmp_path / "raw.pyi").read_text("utf-8"), "raw.pyi", "exec")
+    run_python(
+        """
+        import numpy as np
+        import aclnn_py as aclnn
+        x = np.ones(4, np.float32)
+        out = aclnn.empty(4)
+        aclnn.op("aclnnStubCopy")(x, 0, out)
+        assert out.numpy().sum() == 4
+        with aclnn.reproduce("failures") as saved:
+            try:
+                aclnn.op("aclnnStubFail")(None, 161002, 1)
+            except aclnn.AclnnParameterError:
+                assert len(saved.written) == 1
+        for name in ("aclnnNone", "aclnn\\udcff"):
+            try:
+                aclnn.op(name)
+            except aclnn.LibraryNotFound:
+                continue
+            raise AssertionError(name)
+        """,
+        ASCEND_HOME_PATH=odd,
+    )
+
+
 def test_stubs_pass_the_type_checker(command: Run, run_python: Run, tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     source = Path(aclnn.__file__).parent
@@ -204,15 +235,12 @@ def test_tables_are_plain_when_piped(run_python: Run) -> None:
     assert lines == ["operator             status", "aclnnAdd             161002", "aclnnMhcPreSinkhorn  0"]
 
 
-@pytest.mark.parametrize("with_rich", [True, False])
-def test_tables_on_a_terminal(with_rich: bool) -> None:
-    """By rich if it is installed; without it the same text, plain."""
-    if with_rich:
-        pytest.importorskip("rich")
-    hide = "" if with_rich else "import aclnn_py.cli.tables as t; t.find_spec = lambda name: None\n"
+def on_a_terminal(*arguments: str, **env: str) -> tuple[int, bytes]:
+    """Exit status and output of a Python whose standard output is a terminal."""
     here, there = pty.openpty()
-    command = [sys.executable, "-c", hide + textwrap.dedent(TABLE)]
-    with subprocess.Popen(command, stdout=there, env=os.environ | {"TERM": "xterm", "COLUMNS": "80"}) as done:
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdout=there, env=os.environ | {"TERM": "xterm"} | env
+    ) as done:
         os.close(there)
         text = b""
         while True:
@@ -224,7 +252,33 @@ def test_tables_on_a_terminal(with_rich: bool) -> None:
                 break
             text += piece
     os.close(here)
-    assert done.returncode == 0 and b"aclnnMhcPreSinkhorn" in text
+    return done.returncode, text
+
+
+@pytest.mark.parametrize(
+    ("env", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colours_on_a_terminal(env: dict[str, str], coloured: bool, tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("error code is 507035\n")
+    code, text = on_a_terminal("-c", MAIN, "explain", str(tmp_path / "run.log"), **({"NO_COLOR": ""} | env))
+    assert code == 0 and b"CAUSE" in text and (b"\x1b[" in text) == coloured
+
+
+@pytest.mark.parametrize("arguments", [("explain", "161002"), ("ops",)])
+def test_with_standard_output_closed(command: Run, run_python: Run, stub_root: Path, arguments: Any) -> None:
+    source = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, '-c', *sys.argv[1:]])"
+    done = run_python(source, MAIN, *arguments, ASCEND_HOME_PATH=stub_root)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("with_rich", [True, False])
+def test_tables_on_a_terminal(with_rich: bool) -> None:
+    """By rich if it is installed; without it the same text, plain."""
+    if with_rich:
+        pytest.importorskip("rich")
+    hide = "" if with_rich else "import aclnn_py.cli.tables as t; t.find_spec = lambda name: None\n"
+    code, text = on_a_terminal("-c", hide + textwrap.dedent(TABLE), COLUMNS="80")
+    assert code == 0 and b"aclnnMhcPreSinkhorn" in text
     assert (b"\x1b[" in text) == with_rich
 
 

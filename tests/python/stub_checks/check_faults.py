@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import pickle
 import re
+import threading
 import weakref
+from functools import partial
+from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,7 @@ import pytest
 
 import aclnn_py as aclnn
 from aclnn_py import runtime
+from aclnn_py.callcode import NOTED
 from aclnn_py.diagnosis import faults
 
 work, copy, copy_list = (aclnn.op(f"aclnnStub{name}") for name in ("Work", "Copy", "CopyList"))
@@ -67,10 +73,22 @@ def test_names_shapes_and_places_of_the_calls_before(code: int) -> None:
 def test_calls_that_are_alike_are_told_once() -> None:
     x, out = aclnn.zeros(4), aclnn.empty(4)
     with aclnn.Stream() as stream:
-        for _ in range(20):
+        for _ in range(10):
             first_helper(x, out, stream)
         assert len(lines := launched(stream)) == 2
-    assert lines[1].endswith(line(first_helper, 1) + "  (20 times)")
+    assert lines[1].endswith(line(first_helper, 1) + "  (10 times)")
+
+
+def test_calls_without_a_place_are_not_told_as_at_that_of_others() -> None:
+    x, out = aclnn.zeros(4), aclnn.empty(4)
+    with aclnn.Stream() as stream:
+        for _ in range(NOTED):
+            first_helper(x, out, stream)
+        for _ in range(5):
+            copy(x, 0, out, stream=stream)
+        _, later, noted = launched(stream)
+    assert noted.endswith(f"in first_helper  ({NOTED} times)")
+    assert " after the one at " in later and later.endswith("in first_helper  (5 times)")
 
 
 def test_only_the_last_are_told() -> None:
@@ -144,6 +162,25 @@ def test_with_copy_back_the_traceback_tells_the_place() -> None:
         copy(x, 0, out, copy_back=True)
     assert not any("operator.py" in line for line in caught.value.launched)
     assert caught.traceback[0].name == "test_with_copy_back_the_traceback_tells_the_place"
+
+
+def test_with_copy_back_and_a_trace_it_is_the_users_place(tmp_path: Path) -> None:
+    x, out = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    with aclnn.trace(tmp_path / "run.jsonl"):
+        work(0, 507035)
+        with pytest.raises(aclnn.DeviceFault) as caught:
+            copy(x, 0, out, copy_back=True)
+    assert all(told.endswith("in " + caught.traceback[0].name) for told in caught.value.launched)
+
+
+def test_calls_that_no_python_function_makes() -> None:
+    """As atexit does, with nothing of Python below the operator."""
+    x, out, done = aclnn.zeros(4), aclnn.empty(4), threading.Event()
+    with aclnn.Stream() as stream:
+        calls = [partial(copy, x, 0, out, stream=stream), partial(aclnn.op, "aclnnStubCopy"), done.set]
+        _thread.start_new_thread(list, (map(methodcaller("__call__"), calls),))
+        assert done.wait(10)
+        assert launched(stream)[1] == "aclnnStubCopy  x FLOAT [4], out FLOAT [4]"
 
 
 def test_notes_keep_no_tensor_alive(stub: Any) -> None:
