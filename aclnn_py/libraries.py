@@ -91,7 +91,7 @@ def _exports(path: Path, name: str) -> bool:
 
 
 class _Library(ctypes.CDLL):
-    """ctypes says that a symbol is missing in UTF-8: a path or name of other bytes is a UnicodeError there."""
+    """ctypes says in UTF-8 that a symbol is missing: a path or name of other bytes makes a UnicodeError."""
 
     def __getitem__(self, name: Any) -> Any:
         try:
