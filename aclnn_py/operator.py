@@ -13,7 +13,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -315,13 +314,21 @@ def op(name: str, prototype: str | None = None) -> Operator:
     return _get(name, prototype, caller is not None and caller.f_globals.get("__package__") == _OPS)
 
 
-@cache
-def _observe_from_the_start() -> None:
-    """ACLNN_PY_TRACE, ACLNN_PY_REPRODUCE: at the first operator of the process, once."""
-    if os.environ.get("ACLNN_PY_TRACE") or os.environ.get("ACLNN_PY_REPRODUCE"):
-        from .diagnosis.calls import observe_as_the_environment_says
+_start = threading.RLock()
+_started = False
 
-        observe_as_the_environment_says()
+
+def _observe_from_the_start() -> None:
+    """ACLNN_PY_TRACE, ACLNN_PY_REPRODUCE: at the first operator of the process, once; other threads wait."""
+    global _started
+    with _start:
+        if _started:
+            return
+        _started = True
+        if os.environ.get("ACLNN_PY_TRACE") or os.environ.get("ACLNN_PY_REPRODUCE"):
+            from .diagnosis.calls import observe_as_the_environment_says
+
+            observe_as_the_environment_says()
 
 
 def _get(name: str, prototype: str | None, inner: bool = False) -> Operator:

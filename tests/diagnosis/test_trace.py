@@ -214,6 +214,28 @@ def test_the_variable_traces_a_whole_process_and_its_children(
     assert "cannot write" in done.stderr
 
 
+def test_threads_that_begin_together_are_traced_once(
+    run_python: Callable[..., Any], emulator: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    program = """
+        import threading
+        import aclnn_py as aclnn
+        together = threading.Barrier(8)
+        def add():
+            one, out = aclnn.zeros(3), aclnn.empty(3)
+            together.wait()
+            aclnn.op("aclnnAdd")(one, one, 1.0, out)
+        threads = [threading.Thread(target=add) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        """
+    run_python(program, env=emulator(ACLNN_PY_TRACE=str(tmp_path / "x.jsonl")))
+    found = trace_reading.read(tmp_path / "x.jsonl")
+    assert (len(found.heads), len(found.calls)) == (1, 8)
+
+
 def test_a_child_that_may_not_call_is_told_of(tmp_path: Path) -> None:
     op, one, out = aclnn.op("aclnnAdd"), aclnn.zeros((2, 3)), aclnn.empty((2, 3))
     with aclnn.trace(tmp_path / "x.jsonl"):
