@@ -16,9 +16,14 @@ _CXX = (".cpp", ".cc", ".cxx", ".C")
 _NO_LINK = ("-c", "-E", "-S", "-fsyntax-only")
 
 
+def _is_cxx(arguments: Sequence[str]) -> bool:
+    """Whether there is a C++ source, by its name or by -x."""
+    return any(Path(a).suffix in _CXX or a in ("c++", "-xc++") for a in arguments)
+
+
 def compiler(arguments: Sequence[str]) -> list[str]:
     """$CXX or g++ if there is a C++ source, else $CC or gcc. FileNotFoundError if it is not installed."""
-    is_cxx = any(Path(a).suffix in _CXX for a in arguments)
+    is_cxx = _is_cxx(arguments)
     variable, usual = ("CXX", ("g++", "c++", "clang++")) if is_cxx else ("CC", ("gcc", "cc", "clang"))
     chosen = shlex.split(os.environ.get(variable, ""))
     if not chosen:
@@ -42,7 +47,7 @@ def command(arguments: Sequence[str]) -> list[str]:
     if problem:
         _log.warning("%s; using %s instead", problem, root)
     made = compiler(arguments)
-    if any(Path(a).suffix in _CXX for a in arguments) and not any(a.startswith("-std=") for a in arguments):
+    if _is_cxx(arguments) and not any(a.startswith("-std=") for a in arguments):
         made.append("-std=c++17")
     made += arguments
     includes = [
@@ -55,6 +60,8 @@ def command(arguments: Sequence[str]) -> list[str]:
     custom = roots.custom_libraries(root)
     names = [path.name for path in roots.operator_libraries(root)] + [roots.NNOPBASE_NAME]
     names += [name for name in (*roots.RUNTIME_NAMES, "libc_sec.so") if (lib64 / name).is_file()]
+    if any(a.startswith("-x") for a in arguments):
+        made += ["-x", "none"]  # or the libraries that are named by their path would be compiled, too
     made += ["-Wl,--as-needed", *map(str, custom)]
     made += [f"-L{folder}" for folder in [*(c.parent for c in custom), lib64]]
     made += [f"-l{name.removeprefix('lib').removesuffix('.so')}" for name in names]

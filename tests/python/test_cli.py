@@ -218,6 +218,14 @@ def test_cc_hands_the_program_its_arguments(built: Run, tmp_path: Path) -> None:
     assert "before linking" in built("cc", "--run", "-c", str(source), code=2).stderr
 
 
+@pytest.mark.parametrize("language", [["-x", "c++"], ["-xc++"]])
+def test_cc_compiles_a_source_of_another_name(built: Run, tmp_path: Path, language: list[str]) -> None:
+    """-x is about the sources, not about the libraries behind them."""
+    source = tmp_path / "program.txt"
+    source.write_text(PROGRAM)
+    assert built("cc", "--run", *language, "-DEXIT=0", str(source)).stdout == "161001\n"
+
+
 def test_cc_without_a_compiler(built: Run) -> None:
     assert (
         "no C++ compiler: nothing-cc was not found" in built("cc", "a.cpp", code=1, CXX="nothing-cc").stderr
