@@ -11,8 +11,8 @@ from ._version import __version__
 
 try:
     from numpy import ndarray as _ndarray  # noqa: F401  (a folder that was left behind imports, too)
-except ImportError as _problem:  # `aclnn-py doctor` and `explain` work all the same
-    _no_numpy: ImportError | None = _problem
+except Exception as _problem:  # a damaged one raises anything; the doctor and `explain` work all the same
+    _no_numpy: Exception | None = _problem
 else:
     _no_numpy = None
     from . import emulator, ops
@@ -76,7 +76,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *(_LAZY if _no_numpy is None else ())})
 
 
 __all__ = [

@@ -17,7 +17,7 @@ from .enums import aclDataType
 ml_dtypes: Any
 try:
     import ml_dtypes
-except ImportError:  # everything but its own types works without it
+except Exception:  # everything but its own types works without it; a damaged one raises anything
     ml_dtypes = None
 
 _NUMPY_NAMES = {

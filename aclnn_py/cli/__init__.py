@@ -60,7 +60,7 @@ class _Commands(click.Group):
         if cmd_name not in WITHOUT_NUMPY:
             try:
                 from numpy import ndarray  # noqa: F401  (an incomplete package has a name, but not this)
-            except ImportError as problem:
+            except Exception as problem:  # of a damaged one, anything
                 return _unusable(cmd_name, str(problem))
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))

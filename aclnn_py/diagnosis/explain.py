@@ -103,7 +103,7 @@ def _rules(operator: str, code: int | None) -> list[str]:
         from . import rules
 
         return [text.removesuffix(end) for text in rules.texts(operator, code)]
-    except (ImportError, AttributeError) as problem:  # they are in a package that needs NumPy
+    except Exception as problem:  # they are in a package that needs NumPy; a damaged one raises anything
         return [f"cannot be read: {problem}"]
 
 

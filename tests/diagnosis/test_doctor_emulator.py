@@ -45,7 +45,10 @@ def test_an_emulator_that_fails(
     assert report["probe"]["code"] == code
 
 
-@pytest.mark.parametrize("left", ['raise ImportError("libopenblas.so.0: no such file")', ""])
+@pytest.mark.parametrize(
+    "left",
+    ['raise ImportError("libopenblas.so.0: no such file")', 'raise RuntimeError("another ABI")', ""],
+)
 def test_without_numpy_the_doctor_says_so(
     run_python: Callable[..., Any], emulator: Callable[..., dict[str, str]], tmp_path: Path, left: str
 ) -> None:
@@ -63,3 +66,5 @@ def test_without_numpy_the_doctor_says_so(
     assert "(needs NumPy)" in run_python(MAIN, "--help", env=emulator()).stdout
     use = run_python("import aclnn_py as aclnn; aclnn.tensor", code=1, env=emulator())
     assert "ImportError: aclnn_py.tensor needs NumPy" in use.stderr
+    listed = "import aclnn_py, pydoc; print(pydoc.render_doc(aclnn_py))"
+    assert "Importing opens no library" in run_python(listed, env=emulator()).stdout

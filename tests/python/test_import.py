@@ -86,11 +86,13 @@ def test_everything_public_exists() -> None:
         assert getattr(aclnn_py, name) is not None
 
 
-def test_import_without_ml_dtypes(run_python: Callable[..., object], stub_root: Path) -> None:
+@pytest.mark.parametrize("left", ["raise ImportError", "raise RuntimeError('built for another ABI')"])
+def test_import_without_ml_dtypes(
+    run_python: Callable[..., object], stub_root: Path, tmp_path: Path, left: str
+) -> None:
+    (tmp_path / "ml_dtypes.py").write_text(left)  # in the working folder, so found first
     run_python(
         """
-        import sys
-        sys.modules["ml_dtypes"] = None
         import aclnn_py as aclnn, numpy as np
         assert aclnn.tensor(np.ones(2, np.float16)).numpy().sum() == 2
         try:
