@@ -153,6 +153,27 @@ aclnnStatus CheckTensors(const Executor &executor)
     return ACLNN_SUCCESS;
 }
 
+// What the device would say of a buffer that is on another one.
+aclemu::TaskResult CheckReach(const Plan &plan, const void *workspace)
+{
+    const auto fault = [](const std::string &name, const std::string &problem) -> aclemu::TaskResult {
+        return {ACL_ERROR_RT_AICORE_EXCEPTION,
+                "the DDR address of the MTE instruction is out of range: " + name + " " + problem + "."};
+    };
+    for (size_t i = 0; i < plan.tensors.size(); ++i) {
+        const aclTensor *tensor = plan.tensors[i];
+        if (tensor == nullptr || tensor->IsEmpty()) {
+            continue;
+        }
+        const std::string problem = aclemu::OutOfReach(tensor->Data());
+        if (!problem.empty()) {
+            return fault(NameOf(plan, i), problem);
+        }
+    }
+    const std::string problem = plan.workspaceSize > 0 ? aclemu::OutOfReach(workspace) : "";
+    return problem.empty() ? aclemu::TaskResult() : fault("the workspace", problem);
+}
+
 // The code a test wants an operator to fail with, 0 for none.
 aclnnStatus WantedFault(const std::string &op, int phase)
 {
@@ -241,9 +262,10 @@ aclnnStatus Launch(const char *op, void *workspace, uint64_t workspaceSize, aclO
     if (status == ACLNN_SUCCESS) {
         status = WantedFault(plan.opName, 2);
     }
+    const aclemu::TaskResult reach = status == ACLNN_SUCCESS ? CheckReach(plan, workspace) : aclemu::TaskResult();
     for (size_t i = 0; status == ACLNN_SUCCESS && i < plan.launches.size(); ++i) {
-        auto step = [kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] {
-            return kernel(at);
+        auto step = [reach, kernel = plan.launches[i](), at = static_cast<uint8_t *>(workspace)] {
+            return reach.code == ACL_SUCCESS ? kernel(at) : reach;
         };
         const aclError code = aclemu::Enqueue(stream, plan.opName, std::move(step), FindUses(plan, workspace));
         if (code != ACL_SUCCESS) {

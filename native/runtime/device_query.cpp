@@ -5,12 +5,14 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "acl/acl_rt.h"
 #include "runtime/api.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
+#include "runtime/memory.h"
 #include "runtime/place.h"
 #include "runtime/platform.h"
 
@@ -119,6 +121,26 @@ aclError Cores(aclrtDevResLimitType type, uint32_t *value)
 }
 
 } // namespace
+
+std::string OutOfReach(const void *address)
+{
+    if (VisibleDevices() < 2) {
+        return "";
+    }
+    const auto context = CurrentContext();
+    Allocation found;
+    if (context == nullptr || !FindAllocation(address, &found) || found.device == context->device) {
+        return "";
+    }
+    Peers &peers = PeerAccess();
+    const std::lock_guard<std::mutex> lock(peers.mutex);
+    if (peers.enabled.count({context->device, found.device}) != 0) {
+        return "";
+    }
+    return "is memory of device " + std::to_string(found.device) + ", to which device " +
+           std::to_string(context->device) + " has no access";
+}
+
 } // namespace aclemu
 
 aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "runtime/export.h"
 
@@ -15,5 +16,9 @@ struct Allocation {
 
 // Finds the live device allocation that holds `address`. Inner addresses count. False if there is none.
 ACLEMU_API bool FindAllocation(const void *address, Allocation *found);
+
+// "is memory of device 0, ..." if `address` is of a device that the current one has no access to (see
+// aclrtDeviceEnablePeerAccess); else "".
+ACLEMU_API std::string OutOfReach(const void *address);
 
 } // namespace aclemu

@@ -16,6 +16,10 @@ def test_mistakes(run: Run, scenario: str, stream: str) -> None:
     run("operator.cpp", scenario, ACLEMU_STREAM=stream)
 
 
+def test_memory_of_another_device(run: Run) -> None:
+    run("operator.cpp", "other device", ACLEMU_DEVICES="2")
+
+
 def test_a_buffer_freed_too_early(run: Run) -> None:
     run("operator.cpp", "freed", ACLEMU_STREAM="delayed")
 

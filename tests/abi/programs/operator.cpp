@@ -179,6 +179,26 @@ void WrongPlace()
     CHECK_REFUSED(sum.Phase2(stream), ACLNN_ERR_RUNTIME_ERROR, "not alive");
 }
 
+// What is on another device faults like any address out of range, unless the program has asked for access.
+void OtherDevice()
+{
+    Sum sum;
+    CHECK_OK(aclrtSetDevice(1));
+    sum.Phase1();
+    CHECK_OK(sum.Phase2());
+    CHECK_REFUSED(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_AICORE_EXCEPTION,
+                  "input 0 (self) is memory of device 0, to which device 1 has no access");
+    CHECK_OK(aclrtResetDevice(1));
+    CHECK_OK(aclrtSetDevice(1));
+    CHECK_OK(aclrtDeviceEnablePeerAccess(0, 0));
+    sum.Phase1();
+    CHECK_OK(sum.Phase2());
+    sum.CheckResult(sum.out);
+    CHECK_OK(aclrtDeviceDisablePeerAccess(0));
+    CHECK_OK(aclrtResetDevice(1));
+    CHECK_OK(aclrtSetDevice(0));
+}
+
 void Checked()
 {
     Sum sum;
@@ -207,8 +227,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)();
     } all[] = {{"executors", Executors}, {"destroyed", Destroyed},   {"buffers", Buffers},
-               {"freed", FreedTooEarly}, {"wrong place", WrongPlace}, {"checked", Checked},
-               {"fault", Fault}};
+               {"freed", FreedTooEarly}, {"wrong place", WrongPlace}, {"other device", OtherDevice},
+               {"checked", Checked},     {"fault", Fault}};
     CHECK_OK(aclInit(nullptr));
     CHECK_OK(aclrtSetDevice(0));
     for (const auto &one : all) {
