@@ -132,7 +132,8 @@ def mhc_pre_sinkhorn(
     `norm_eps` under the square root.
 
     Returns at once with device tensors (see MhcPreSinkhorn); `.numpy()` waits for them. With `need_backward`
-    the result also remembers the inputs, and its method `backward` gives the gradients.
+    the result also remembers the inputs, and its method `backward` gives the gradients. Where x has no
+    elements nothing is computed: what c = 0 leaves of the results is zero.
 
     Errors: TypeError for a wrong kind or dtype (nothing is cast), ValueError for a wrong rank of x,
     AclnnParameterError (161001, 161002) for what the operator itself refuses: shapes, attribute values.
@@ -145,20 +146,21 @@ def mhc_pre_sinkhorn(
     require_rank(name, "x", x, (3, 4), "[b, s, n, c] or [t, n, c]")
     call = op(_MhcPreSinkhorn)
     *tokens, n, c = x.shape
+    made = zeros if 0 in x.shape else empty  # the operator writes nothing then
     result = MhcPreSinkhorn(
         hin=empty((*tokens, c), x.dtype),
-        h_post=empty((*tokens, n)),
-        h_res=empty((*tokens, n * n)),
+        h_post=made((*tokens, n)),
+        h_res=made((*tokens, n * n)),
     )
     if need_backward:
         x, phi, alpha, bias = (v if isinstance(v, Tensor) else tensor(v) for v in (x, phi, alpha, bias))
         slots = _slots(num_iters)
         result = result._replace(
-            h_pre=empty((*tokens, n)),
-            hc_before_norm=empty((*tokens, n * n + 2 * n)),
-            inv_rms=empty((*tokens, 1)),
-            sum_out=empty((slots, *tokens, n)),
-            norm_out=empty((slots, *tokens, n, n)),
+            h_pre=made((*tokens, n)),
+            hc_before_norm=made((*tokens, n * n + 2 * n)),
+            inv_rms=made((*tokens, 1)),
+            sum_out=made((slots, *tokens, n)),
+            norm_out=made((slots, *tokens, n, n)),
         )
     call(x, phi, alpha, bias, hc_mult, num_iters, hc_eps, norm_eps, need_backward, *result, stream=stream)
     if need_backward:

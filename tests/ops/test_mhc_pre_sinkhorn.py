@@ -182,6 +182,16 @@ def test_empty(lead, c, backward):
     ]
 
 
+@pytest.mark.parametrize("backward", [True, False])
+def test_without_columns_no_result_is_what_memory_held(backward, monkeypatch):
+    def used(shape, dtype=np.float32):
+        return aclnn.tensor(np.full(shape, 7, dtype))
+
+    monkeypatch.setattr("aclnn_py.ops.mhc.empty", used)
+    result = run(cases.random_case((2, 3), 0), backward)
+    assert not any(r.any() for r in result if r is not None)
+
+
 def test_raw_form_writes_into_the_callers_tensors():
     case = cases.random_case((2, 3), 128, np.float16, seed=6)
     expected = reference(*case, need_backward=True)
