@@ -53,6 +53,8 @@ class _Owned:
     def __del__(self) -> None:
         try:
             self.close()
+        except KeyboardInterrupt:
+            runtime.interrupt_again()
         except Exception:  # at interpreter exit half the module may be gone
             pass
 

@@ -129,6 +129,8 @@ class Event:
     def __del__(self) -> None:
         try:
             self.close()
+        except KeyboardInterrupt:
+            runtime.interrupt_again()
         except Exception:  # at interpreter exit half the module may be gone
             pass
 

@@ -56,6 +56,8 @@ class DeviceBuffer:
                     self.free()
             elif self.address is not None:
                 runtime.free_outlived(self)
+        except KeyboardInterrupt:
+            runtime.interrupt_again()
         except Exception:  # nobody is there to hear it, and at interpreter exit half the module may be gone
             pass
 

@@ -8,6 +8,7 @@ parent's ACL: every use raises and nothing is destroyed there.
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import ctypes
 import os
@@ -15,7 +16,7 @@ import threading
 import weakref
 from collections import Counter, deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .abi import acl
@@ -329,6 +330,19 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
+
+
+def interrupt_again() -> None:
+    """For a `__del__`, whose exceptions Python drops: Ctrl-C that hit there comes once more, when it is over.
+
+    A call destroys what it made of its arguments, so in a loop of calls every tenth Ctrl-C hits there.
+    """
+    import signal
+
+    here = threading.current_thread() is threading.main_thread()
+    if here and callable(signal.getsignal(signal.SIGINT)):
+        with suppress(RuntimeError):  # no new threads at the end of the interpreter
+            _thread.start_new_thread(signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
 
 
 def generation() -> int:

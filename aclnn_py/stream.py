@@ -242,6 +242,8 @@ class Stream:
     def __del__(self) -> None:
         try:
             self.close()
+        except KeyboardInterrupt:
+            runtime.interrupt_again()
         except Exception:  # nobody is there to hear it, and at interpreter exit half the module may be gone
             pass
 

@@ -312,6 +312,8 @@ class Tensor:
     def __del__(self) -> None:
         try:
             self.close()
+        except KeyboardInterrupt:
+            runtime.interrupt_again()
         except Exception:  # at interpreter exit half the module may be gone
             pass
 

@@ -290,6 +290,41 @@ def test_ctrl_c_works_while_waiting(run_python: Run, stub_root: Path) -> None:
     assert time.monotonic() - start < 50
 
 
+@pytest.mark.parametrize(
+    ("made", "cut"),
+    [
+        ("aclnn.Scalar(1.0)", "close"),
+        ("aclnn.zeros(3)", "close"),
+        ("aclnn.Stream()", "close"),
+        ("aclnn.Event.__new__(aclnn.Event)", "close"),
+        ("aclnn.op('aclnnStubCopy').plan(aclnn.zeros(3), 0, aclnn.zeros(3))", "close"),
+        ("aclnn.zeros(3)._buffer", "free"),
+    ],
+)
+def test_ctrl_c_in_a_finalizer_is_not_lost(run_python: Run, stub_root: Path, made: str, cut: str) -> None:
+    source = f"""
+        import signal, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        item = {made}
+        kind, whole = type(item), type(item).{cut}
+        def interrupted(self):
+            kind.{cut} = whole
+            raise KeyboardInterrupt
+        try:
+            kind.{cut} = interrupted
+            del item
+            assert kind.{cut} is whole
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise AssertionError
+    """
+    start = time.monotonic()
+    done = run_python(WORK + source, ASCEND_HOME_PATH=stub_root)
+    assert done.stderr == "" and time.monotonic() - start < 50
+
+
 def test_no_current_device_is_needed_for_questions(run_python: Run, stub_root: Path, trace: Path) -> None:
     run_python(
         "import aclnn_py as a; assert a.info().device_count == 2; assert 'StubSoC' in repr(a.info())",
