@@ -65,7 +65,8 @@ def command(arguments: Sequence[str]) -> list[str]:
     made += ["-Wl,--as-needed", *map(str, custom)]
     made += [f"-L{folder}" for folder in [*(c.parent for c in custom), lib64]]
     made += [f"-l{name.removeprefix('lib').removesuffix('.so')}" for name in names]
-    made += [f"-Wl,-rpath,{folder}" for folder in dict.fromkeys([*(c.parent for c in custom), lib64])]
+    for folder in dict.fromkeys([*(c.parent for c in custom), lib64]):
+        made += ["-Xlinker", "-rpath", "-Xlinker", str(folder)]  # -Wl would cut a folder at its commas
     return made
 
 

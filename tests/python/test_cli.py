@@ -174,7 +174,7 @@ def built(run_python: Run, any_root: None) -> Run:
     if not (root / "include" / "aclnnop" / "aclnn_mhc_pre_sinkhorn.h").is_file() or not shutil.which("g++"):
         pytest.skip("needs the headers of CANN or the emulator, and g++")
     home = os.environ.get("ASCEND_HOME_PATH")
-    return lambda *a, **k: run_python(MAIN, *a, **(k | ({"ASCEND_HOME_PATH": home} if home else {})))
+    return lambda *a, **k: run_python(MAIN, *a, **(({"ASCEND_HOME_PATH": home} if home else {}) | k))
 
 
 def test_cc_compiles_links_and_runs(built: Run, tmp_path: Path) -> None:
@@ -216,6 +216,16 @@ def test_cc_hands_the_program_its_arguments(built: Run, tmp_path: Path) -> None:
     done = built("cc", "--run", str(source), "-pthread", "--", "-x", "two words")
     assert done.stdout == "-x\ntwo words\n"
     assert "before linking" in built("cc", "--run", "-c", str(source), code=2).stderr
+
+
+def test_cc_with_a_root_of_an_odd_name(built: Run, tmp_path: Path) -> None:
+    from aclnn_py import roots
+
+    source, root = tmp_path / "program.cpp", tmp_path / "a root, with a comma"
+    source.write_text(PROGRAM)
+    root.symlink_to(roots.candidates()[0])
+    done = built("cc", "--run", "-DEXIT=0", str(source), ASCEND_HOME_PATH=str(root))
+    assert done.stdout == "161001\n"
 
 
 @pytest.mark.parametrize("language", [["-x", "c++"], ["-xc++"]])
