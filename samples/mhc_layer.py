@@ -7,7 +7,7 @@
 Each token has n = 4 residual streams. A layer makes its input from them (aclnnMhcPreSinkhorn), works on it
 (here: a matrix and tanh, in NumPy) and puts the result back into the streams (aclnnMhcPost); the way back
 goes through aclnnMhcPostBackward, NumPy, and aclnnMhcPreSinkhornBackward. What is to be learnt is a fixed
-rotation of the token's features.
+rotation of the token's features. It needs an Atlas A2 or A3: Ascend 950 takes no layer as narrow as this one.
 """
 
 import argparse
