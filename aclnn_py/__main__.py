@@ -10,7 +10,10 @@ def main() -> None:
         sys.exit("aclnn-py needs the package click: pip install 'click>=8.1'")
     from .cli import cli
 
-    cli(prog_name="aclnn-py")
+    try:
+        cli(prog_name="aclnn-py")
+    except OSError as problem:  # of --help or --version; the commands' own are told by the group
+        sys.exit(f"Error: {problem}")
 
 
 if __name__ == "__main__":

@@ -289,6 +289,13 @@ def test_with_standard_output_closed(command: Run, run_python: Run, stub_root: P
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("explain", "161002")])
+def test_on_a_full_disk(run_python: Run, arguments: Any) -> None:
+    source = f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); {MAIN}"
+    assert run_python(source, *arguments, code=1).stderr == "Error: [Errno 28] No space left on device\n"
+
+
 @pytest.mark.parametrize("with_rich", [True, False])
 def test_tables_on_a_terminal(with_rich: bool) -> None:
     """By rich if it is installed; without it the same text, plain."""
