@@ -13,7 +13,7 @@ from . import roots
 
 _log = logging.getLogger("aclnn_py")
 _CXX = (".cpp", ".cc", ".cxx", ".C")
-_NO_LINK = ("-c", "-E", "-S", "-fsyntax-only")
+_NO_LINK = ("-c", "-E", "-S", "-fsyntax-only", "-M", "-MM", "-###", "--version", "--help")
 
 
 def _is_cxx(arguments: Sequence[str]) -> bool:

@@ -215,7 +215,8 @@ def test_cc_hands_the_program_its_arguments(built: Run, tmp_path: Path) -> None:
     )
     done = built("cc", "--run", str(source), "-pthread", "--", "-x", "two words")
     assert done.stdout == "-x\ntwo words\n"
-    assert "before linking" in built("cc", "--run", "-c", str(source), code=2).stderr
+    for flag in ("-c", "-M", "--version"):
+        assert "before linking" in built("cc", "--run", flag, str(source), code=2).stderr
 
 
 def test_cc_with_a_root_of_an_odd_name(built: Run, tmp_path: Path) -> None:
