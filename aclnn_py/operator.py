@@ -80,12 +80,17 @@ class Operator:
     _converters: list[Any]
     _bind: Any
     _plain: Any  # the generated function, also while another is in its place
+    _text: str | None  # the declaration that the user gave
 
     if TYPE_CHECKING:  # each operator's own class has the generated one
 
         def __call__(
             self, *args: Any, stream: Stream | None = None, copy_back: bool = False, **kwargs: Any
         ) -> None: ...
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process looks the operator up anew; a copy is the operator itself."""
+        return op, (self.name, self._text)
 
     def plan(self, /, *args: Any, stream: Stream | None = None, **kwargs: Any) -> Plan:
         """A Plan: phase 1 now, phase 2 as often as it is called. Arguments as in a call."""
@@ -348,6 +353,7 @@ def _get(name: str, prototype: str | None, inner: bool = False) -> Operator:
         )
     _observe_from_the_start()
     made = _build(record, inner)
+    made._text = prototype
     with _lock:
         made = _operators.setdefault((name, prototype, inner), made)
         if _in_front is not None:

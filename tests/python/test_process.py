@@ -384,3 +384,16 @@ def test_what_is_alive_at_exit_is_destroyed_before_acl_ends(
     assert {kind: calls(trace)[kind] for kind in kinds} == dict.fromkeys(kinds, 0)
     last = trace.read_text().split("\n")[-3:]
     assert any(line.startswith("aclFinalizeReference") for line in last), last
+
+
+def test_operators_are_copied_and_pickled(run_python: Run, stub_root: Path) -> None:
+    source = """
+        import copy, pickle
+        op = aclnn.op("aclnnStubCopy")
+        text = "aclnnStatus aclnnStubWorkGetWorkspaceSize(int64_t a, int64_t b, uint64_t *, aclOpExecutor **);"
+        given = aclnn.op("aclnnStubWork", prototype=text)
+        for made in (op, given):
+            assert copy.deepcopy([made])[0] is made and pickle.loads(pickle.dumps(made)) is made
+        assert given.prototype.parameters[0].name == "a"
+    """
+    run_python(WORK + source, ASCEND_HOME_PATH=stub_root)
