@@ -390,7 +390,8 @@ def test_operators_are_copied_and_pickled(run_python: Run, stub_root: Path) -> N
     source = """
         import copy, pickle
         op = aclnn.op("aclnnStubCopy")
-        text = "aclnnStatus aclnnStubWorkGetWorkspaceSize(int64_t a, int64_t b, uint64_t *, aclOpExecutor **);"
+        arguments = "int64_t a, int64_t b, uint64_t *size, aclOpExecutor **executor"
+        text = f"aclnnStatus aclnnStubWorkGetWorkspaceSize({arguments});"
         given = aclnn.op("aclnnStubWork", prototype=text)
         for made in (op, given):
             assert copy.deepcopy([made])[0] is made and pickle.loads(pickle.dumps(made)) is made
