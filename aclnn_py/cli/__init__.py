@@ -48,6 +48,11 @@ def _unusable(name: str, problem: str) -> click.Command:
     return command
 
 
+def discard_output() -> None:
+    """What is still buffered goes nowhere, so that the interpreter does not complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class _Commands(click.Group):
     """Errors of this package as one line and exit status 1, without a traceback."""
 
@@ -70,9 +75,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # A reader that went away, such as `head`. What is still buffered goes nowhere, so that the
-            # interpreter does not complain about it at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()  # a reader that went away, such as `head`
             ctx.exit(0)
         except (LibraryNotFound, AclError, PrototypeError, OSError) as problem:
             raise click.ClickException(str(problem)) from problem

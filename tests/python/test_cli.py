@@ -291,10 +291,12 @@ def test_with_standard_output_closed(command: Run, run_python: Run, stub_root: P
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("explain", "161002")])
-def test_on_a_full_disk(run_python: Run, arguments: Any) -> None:
+def test_on_a_full_disk(run_python: Run, arguments: Any, unbuffered: str) -> None:
     source = f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); {MAIN}"
-    assert run_python(source, *arguments, code=1).stderr == "Error: [Errno 28] No space left on device\n"
+    done = run_python(source, *arguments, code=1, PYTHONUNBUFFERED=unbuffered)
+    assert done.stderr == "Error: [Errno 28] No space left on device\n"
 
 
 @pytest.mark.parametrize("with_rich", [True, False])
