@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from .. import _no_numpy
 from .._version import __version__
 from ..prototype import PrototypeError
 from ..status import AclError, LibraryNotFound
@@ -62,11 +63,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        if cmd_name not in WITHOUT_NUMPY:
-            try:
-                from numpy import ndarray  # noqa: F401  (an incomplete package has a name, but not this)
-            except Exception as problem:  # of a damaged one, anything
-                return _unusable(cmd_name, str(problem))
+        if cmd_name not in WITHOUT_NUMPY and _no_numpy is not None:
+            return _unusable(cmd_name, str(_no_numpy))
         module = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
